@@ -1,0 +1,61 @@
+// Job: one piece of work, and Trace: a list of them in order of arrival.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+namespace partita::workload {
+
+// The slice sizes for which a job has a time: columns t1_s, t2_s, t3_s, t4_s, t7_s.
+inline constexpr std::array<int, 5> kSliceSizes{1, 2, 3, 4, 7};
+inline constexpr std::size_t kSliceSizeCount = kSliceSizes.size();
+
+// Position of a number of compute slices in kSliceSizes.
+constexpr std::optional<std::size_t> slice_size_index(int compute_slices) {
+  for (std::size_t i = 0; i < kSliceSizeCount; ++i) {
+    if (kSliceSizes[i] == compute_slices) return i;
+  }
+  return {};
+}
+
+// The job may not run on slices of that size.
+inline constexpr Micros kNoTime = Micros{-1};
+
+using ClassIndex = std::uint16_t;
+
+struct Job {
+  Micros arrival;
+  Micros deadline;                             // soft; at or after the arrival
+  std::array<Micros, kSliceSizeCount> time{};  // whole run on one slice of that size; or kNoTime
+  float memory_gib = 0;                        // a slice with less cannot run it
+  ClassIndex job_class = 0;                    // index into Trace::class_names
+
+  bool operator==(const Job&) const = default;
+};
+
+// Invariants: jobs are in order of arrival (ties in order of the source); every job has at least
+// one time, all its times are positive, and its deadline is not before its arrival.
+struct Trace {
+  std::vector<Job> jobs;
+  std::vector<std::string> class_names;
+
+  // External ids, one after the other, to keep five million of them small.
+  std::string_view id(JobId job) const;
+  void add(const Job& job, std::string_view external_id);
+  ClassIndex class_index(std::string_view name);  // adds the name when it is new
+  std::size_t memory_bytes() const;
+
+  std::string id_text;
+  std::vector<std::uint64_t> id_ends;
+};
+
+// Sorts by arrival, stably.
+void sort_by_arrival(Trace& trace);
+
+}  // namespace partita::workload

@@ -1,0 +1,39 @@
+// JobSource: jobs one at a time, so that a trace larger than memory can be read, made or converted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/job.h"
+
+namespace partita::workload {
+
+// A job on its way: its class still has a name, not an index.
+struct JobRow {
+  std::string id;
+  std::string job_class;
+  Job job;
+};
+
+class JobSource {
+ public:
+  virtual ~JobSource() = default;
+
+  // Fills `row` and returns true; false at the end; an error names file, line and column.
+  // Memory in use does not grow with the number of rows.
+  virtual Result<bool> next(JobRow& row) = 0;
+
+  // Fraction of the input read so far, 0 to 1, for progress bars; negative when unknown.
+  virtual double progress() const { return -1; }
+
+  // What was passed over, for the user: "12 rows skipped: ...", "column 'foo' is not used". Read
+  // after the end.
+  virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+// Everything the source has, sorted by arrival.
+Result<Trace> read_all(JobSource& source);
+
+}  // namespace partita::workload
