@@ -7,6 +7,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,9 @@ std::uint8_t memory_mask(const GpuModel& model, Placement placement);
 std::uint8_t memory_mask(const GpuModel& model, const Layout& layout);
 int compute_slices_used(const GpuModel& model, const Layout& layout);
 
+// Whether `placement` can be added to `layout`: why_not without the sentence, and without its cost.
+bool fits(const GpuModel& model, const Layout& layout, Placement placement);
+
 // Why `placement` cannot be added to `layout`, in one sentence ("3g.20gb needs memory slices 4-7;
 // 2g.10gb:4 holds 4-5"), or nothing when it can.
 std::optional<std::string> why_not(const GpuModel& model, const Layout& layout,
@@ -78,3 +82,8 @@ Result<Layout> tech_report_layout(const GpuModel& model, int number);
 Result<Layout> parse_layout_reference(const GpuModel& model, std::string_view text);
 
 }  // namespace partita::mig
+
+template <>
+struct std::hash<partita::mig::Layout> {
+  std::size_t operator()(const partita::mig::Layout& layout) const noexcept;
+};
