@@ -29,6 +29,9 @@ inline constexpr Micros kNoTime = Micros{-1};
 
 using ClassIndex = std::uint16_t;
 
+inline constexpr std::size_t kClassesMax = 65'536;      // what ClassIndex can tell apart
+inline constexpr std::size_t kJobsMax = 4'000'000'000;  // what JobId can tell apart
+
 struct Job {
   Micros arrival;
   Micros deadline;                             // soft; at or after the arrival
@@ -48,7 +51,10 @@ struct Trace {
   // External ids, one after the other, to keep five million of them small.
   std::string_view id(JobId job) const;
   void add(const Job& job, std::string_view external_id);
-  ClassIndex class_index(std::string_view name);  // adds the name when it is new
+
+  // Adds the name when it is new. Looks through all names: for the few a person would write.
+  // REQUIRES: fewer than kClassesMax names so far, or the name is known.
+  ClassIndex class_index(std::string_view name);
   std::size_t memory_bytes() const;
 
   std::string id_text;

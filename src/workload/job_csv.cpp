@@ -1,0 +1,147 @@
+#include "workload/job_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace partita::workload {
+namespace {
+
+// Positions in kJobCsvColumns.
+enum Column : std::size_t { kId, kArrival, kDeadline, kClass, kMemory, kFirstTime };
+
+// Straight to float: through double it would be rounded twice and might not read back equal.
+std::optional<float> parse_gib(std::string_view text) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value < 0) return {};
+  return value == 0 ? 0 : value;  // no negative zero
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CsvJobSource>> CsvJobSource::open(const Input& input,
+                                                         const RowOptions& options) {
+  Result<CsvTable> table = CsvTable::open(input, kJobCsvHeader);
+  if (!table) return table.error();
+  return over(*std::move(table), options);
+}
+
+Result<std::unique_ptr<CsvJobSource>> CsvJobSource::over(CsvTable table,
+                                                         const RowOptions& options) {
+  const Result<std::vector<std::size_t>> columns = table.require(kJobCsvColumns);
+  if (!columns) return columns.error();
+  return std::unique_ptr<CsvJobSource>(new CsvJobSource(std::move(table), options, *columns));
+}
+
+CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
+                           const std::vector<std::size_t>& columns)
+    : TableSource(std::move(jobs), options) {
+  std::copy(columns.begin(), columns.end(), columns_.begin());
+  for (std::size_t i = 0; i < table().columns().size(); ++i) {
+    if (std::find(columns.begin(), columns.end(), i) != columns.end()) continue;
+    warn(fmt::format("{}: column {} is not used", table().name(), shown(table().columns()[i])));
+  }
+}
+
+Result<bool> CsvJobSource::convert(JobRow& row) {
+  const CsvTable& in = table();
+  const auto text = [&](Column column) { return in.field(columns_[column]); };
+  const auto bad = [&](Column column, std::string_view wanted) {
+    return in.bad_field(columns_[column], wanted);
+  };
+  if (text(kId).empty()) return bad(kId, "an id");
+  row.id.assign(text(kId));
+  row.job_class.assign(text(kClass).empty() ? kClassUnnamed : text(kClass));
+
+  const std::optional<Micros> arrival = parse_seconds(text(kArrival));
+  if (!arrival || arrival->count < 0) return bad(kArrival, "seconds, 0 or more");
+  const std::optional<Micros> deadline = parse_seconds(text(kDeadline));
+  if (!deadline) return bad(kDeadline, "seconds");
+  if (*deadline < *arrival) {
+    return bad(kDeadline, fmt::format("seconds not before the arrival at {}", text(kArrival)));
+  }
+  row.job.arrival = *arrival;
+  row.job.deadline = *deadline;
+
+  row.job.memory_gib = 0;
+  if (!text(kMemory).empty()) {
+    const std::optional<float> memory = parse_gib(text(kMemory));
+    if (!memory) return bad(kMemory, "GiB, 0 or more");
+    row.job.memory_gib = *memory;
+  }
+  if (const Status status = convert_times(row.job); !status) return status.error();
+  return true;
+}
+
+Status CsvJobSource::convert_times(Job& job) const {
+  bool any = false;
+  for (std::size_t i = 0; i < kSliceSizeCount; ++i) {
+    const std::size_t column = columns_[kFirstTime + i];
+    const std::string_view text = table().field(column);
+    job.time[i] = kNoTime;
+    if (text.empty()) continue;
+    const std::optional<Micros> time = parse_seconds(text);
+    if (!time || time->count <= 0) return table().bad_field(column, "seconds greater than 0");
+    job.time[i] = *time;
+    any = true;
+  }
+  if (any) return {};
+  return table().bad_row("found no time at all, wanted one of t1_s, t2_s, t3_s, t4_s, t7_s");
+}
+
+void write_header(std::string& out) {
+  out.append(kJobCsvHeader);
+  out.push_back('\n');
+}
+
+void append_seconds(std::string& out, Micros time) {
+  const bool negative = time.count < 0;
+  const auto count = static_cast<std::uint64_t>(time.count);
+  const std::uint64_t magnitude = negative ? 0 - count : count;
+  std::array<char, 32> text;
+  char* end = text.data();
+  if (negative) *end++ = '-';
+  end = std::to_chars(end, text.data() + text.size(), magnitude / 1'000'000).ptr;
+  std::uint64_t fraction = magnitude % 1'000'000;
+  if (fraction != 0) {
+    *end++ = '.';
+    for (std::uint64_t unit = 100'000; fraction != 0; unit /= 10) {
+      *end++ = static_cast<char>('0' + fraction / unit);
+      fraction %= unit;
+    }
+  }
+  out.append(text.data(), end);
+}
+
+void write_row(std::string& out, std::string_view id, std::string_view job_class, const Job& job) {
+  CHECK(!job_class.empty());
+  append_csv_field(out, id);
+  out.push_back(',');
+  append_seconds(out, job.arrival);
+  out.push_back(',');
+  append_seconds(out, job.deadline);
+  out.push_back(',');
+  append_csv_field(out, job_class);
+  out.push_back(',');
+  std::array<char, 64> memory;
+  out.append(memory.data(),
+             std::to_chars(memory.data(), memory.data() + memory.size(), job.memory_gib).ptr);
+  for (const Micros time : job.time) {
+    out.push_back(',');
+    if (time != kNoTime) append_seconds(out, time);
+  }
+  out.push_back('\n');
+}
+
+void write_row(std::string& out, const JobRow& row) {
+  write_row(out, row.id, row.job_class, row.job);
+}
+
+}  // namespace partita::workload
