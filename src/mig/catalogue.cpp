@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "mig/models/family.h"
 #include "mig/models/models.h"
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "mig/models/models.h"
 
 namespace partita::mig {
