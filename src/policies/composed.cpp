@@ -1,0 +1,216 @@
+#include "policies/composed.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace partita::policies {
+namespace {
+
+// For std heaps, which keep the largest in front.
+bool comes_after(const QueueEntry& a, const QueueEntry& b) {
+  return b.before(a);
+}
+
+void grow_to_hold(std::vector<std::uint32_t>& table, JobHandle job) {
+  if (job.value >= table.size()) table.resize(std::size_t{job.value} * 2 + 16, 0);
+}
+
+}  // namespace
+
+ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
+                                     std::unique_ptr<SliceRule> rule)
+    : order_(std::move(order)), rule_(std::move(rule)) {}
+
+void ComposedScheduler::begin(const decide::View& view) {
+  mode_ = view.preemption.mode;
+  // Waiting makes no progress, so in runs whose queue holds only waiting jobs a key that changes
+  // with progress is settled too.
+  keys_settled_ = order_->key_change() == KeyChange::kNever ||
+                  (order_->key_change() == KeyChange::kWithProgress && mode_ != Mode::kFree);
+  queue_.clear();
+  pool_.clear();
+  rule_->rebuild(view);
+}
+
+void ComposedScheduler::job_arrived(const decide::View& view, JobHandle job) {
+  enter(view, job);
+}
+
+void ComposedScheduler::job_stopped(const decide::View& view, JobHandle job) {
+  if (mode_ != Mode::kFree) enter(view, job);
+}
+
+void ComposedScheduler::job_done(const decide::View& view, JobHandle job) {
+  if (mode_ == Mode::kFree) return leave(view, job);
+  rule_->release(view.jobs[job].slice);
+}
+
+void ComposedScheduler::job_withdrawn(const decide::View& view, JobHandle job) {
+  if (mode_ == Mode::kFree || !view.jobs[job].running()) leave(view, job);
+}
+
+void ComposedScheduler::job_returned(const decide::View& view, JobHandle job) {
+  if (mode_ == Mode::kFree || !view.jobs[job].running()) enter(view, job);
+}
+
+void ComposedScheduler::layout_changed(const decide::View& view) {
+  rule_->rebuild(view);
+}
+
+void ComposedScheduler::decide(const decide::View& view, decide::Decision& decision) {
+  if (mode_ == Mode::kFree) return place_all(view, decision);
+  place_waiting(view, decision);
+  if (!displaced_.empty()) place_displaced(view, decision);
+}
+
+void ComposedScheduler::enter(const decide::View& view, JobHandle job) {
+  grow_to_hold(placed_in_, job);
+  if (keys_settled_) {
+    const decide::ActiveJob& active = view.jobs[job];
+    // The key is computed again when the job leaves: it depends on nothing that changes meanwhile.
+    queue_.insert({order_->key(Candidate(active, view.now)), active.id, job}, active.fits);
+    return;
+  }
+  grow_to_hold(pool_index_, job);
+  pool_index_[job.value] = static_cast<std::uint32_t>(pool_.size());
+  pool_.push_back(job);
+}
+
+void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
+  if (keys_settled_) {
+    const decide::ActiveJob& active = view.jobs[job];
+    queue_.erase({order_->key(Candidate(active, view.now)), active.id, job}, active.fits);
+    return;
+  }
+  const std::uint32_t index = pool_index_[job.value];
+  CHECK(pool_[index] == job);
+  pool_[index] = pool_.back();
+  pool_index_[pool_[index].value] = index;
+  pool_.pop_back();
+}
+
+void ComposedScheduler::begin_walk(const decide::View& view) {
+  if (keys_settled_) return queue_.rewind();
+  collect_round(view);
+}
+
+// Keys of every job that fits a free slice; a heap gives them in order as far as they are needed.
+void ComposedScheduler::collect_round(const decide::View& view) {
+  round_.clear();
+  candidates_.clear();
+  const std::uint16_t free = rule_->free_profiles();
+  if (free == 0 && mode_ != Mode::kCost) return;
+  for (const JobHandle job : pool_) candidates_.emplace_back(view.jobs[job], view.now);
+  order_->begin_round(candidates_);
+  for (std::size_t i = 0; i < pool_.size(); ++i) {
+    round_.push_back({order_->key(candidates_[i]), candidates_[i].job.id, pool_[i]});
+  }
+  std::make_heap(round_.begin(), round_.end(), comes_after);
+}
+
+const QueueEntry* ComposedScheduler::next_in_walk() {
+  // In cost mode a job may find no idle slice and still displace another.
+  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule_->free_profiles();
+  if (free == 0) return nullptr;
+  if (keys_settled_) return queue_.next(free);
+  if (round_.empty()) return nullptr;
+  std::pop_heap(round_.begin(), round_.end(), comes_after);
+  current_ = round_.back();
+  round_.pop_back();
+  return &current_;
+}
+
+void ComposedScheduler::take_from_walk() {
+  if (keys_settled_) return queue_.take();
+  const std::uint32_t index = pool_index_[current_.job.value];
+  pool_[index] = pool_.back();
+  pool_index_[pool_[index].value] = index;
+  pool_.pop_back();
+}
+
+void ComposedScheduler::place_all(const decide::View& view, decide::Decision& decision) {
+  ++round_number_;
+  displaced_.clear();
+  rule_->free_all();
+  begin_walk(view);
+  while (const QueueEntry* entry = next_in_walk()) {
+    const decide::ActiveJob& job = view.jobs[entry->job];
+    const SliceId slice = rule_->claim(Candidate(job, view.now));
+    if (!slice.valid()) continue;
+    placed_in_[entry->job.value] = round_number_;
+    if (slice == job.slice) continue;
+    decision.moves.push_back({entry->job, slice});
+    const JobHandle occupant = view.cluster.slice(slice).job;
+    if (occupant.valid()) displaced_.push_back(occupant);
+  }
+  for (const JobHandle job : displaced_) {
+    if (placed_in_[job.value] != round_number_) decision.moves.push_back({job, SliceId{}});
+  }
+  displaced_.clear();
+}
+
+void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {
+  begin_walk(view);
+  while (const QueueEntry* entry = next_in_walk()) {
+    const Candidate candidate(view.jobs[entry->job], view.now);
+    const SliceId slice = rule_->claim(candidate);
+    const bool late = !slice.valid() || !candidate.on_time(view.cluster.slice(slice).size_index);
+    if (mode_ == Mode::kCost && late && displace_for(view, *entry, candidate, decision)) {
+      if (slice.valid()) rule_->release(slice);
+      take_from_walk();
+      continue;
+    }
+    if (!slice.valid()) continue;
+    decision.moves.push_back({entry->job, slice});
+    take_from_walk();
+  }
+}
+
+bool ComposedScheduler::displace_for(const decide::View& view, const QueueEntry& entry,
+                                     const Candidate& candidate, decide::Decision& decision) {
+  const SliceId slice = slice_to_displace(view, entry, candidate);
+  if (!slice.valid()) return false;
+  displaced_.push_back(view.cluster.slice(slice).job);
+  decision.moves.push_back({entry.job, slice});
+  return true;
+}
+
+SliceId ComposedScheduler::slice_to_displace(const decide::View& view, const QueueEntry& entry,
+                                             const Candidate& candidate) const {
+  SliceId best;
+  if (candidate.fastest_remaining() > candidate.slack) return best;
+  QueueEntry last = entry;
+  for (std::uint32_t i = 0; i < view.cluster.slices.size(); ++i) {
+    const cluster::Slice& slice = view.cluster.slices[i];
+    if (slice.state != cluster::SliceState::kBusy || slice.closing) continue;
+    if ((candidate.job.fits >> slice.profile & 1U) == 0) continue;
+    if (!candidate.on_time(slice.size_index)) continue;
+    if (std::find(displaced_.begin(), displaced_.end(), slice.job) != displaced_.end()) continue;
+    const decide::ActiveJob& job = view.jobs[slice.job];
+    const QueueEntry running{order_->key(Candidate(job, view.now)), job.id, slice.job};
+    if (!last.before(running)) continue;
+    last = running;
+    best = SliceId{i};
+  }
+  return best;
+}
+
+void ComposedScheduler::place_displaced(const decide::View& view, decide::Decision& decision) {
+  std::sort(displaced_.begin(), displaced_.end(), [&](JobHandle a, JobHandle b) {
+    const QueueEntry first{order_->key(Candidate(view.jobs[a], view.now)), view.jobs[a].id, a};
+    const QueueEntry second{order_->key(Candidate(view.jobs[b], view.now)), view.jobs[b].id, b};
+    return first.before(second);
+  });
+  for (const JobHandle job : displaced_) {
+    SliceId slice;
+    if ((rule_->free_profiles() & view.jobs[job].fits) != 0) {
+      slice = rule_->claim(Candidate(view.jobs[job], view.now, view.preemption.cost));
+    }
+    decision.moves.push_back({job, slice});
+    if (!slice.valid()) enter(view, job);
+  }
+  displaced_.clear();
+}
+
+}  // namespace partita::policies

@@ -1,0 +1,19 @@
+// Lists of layouts as users write them: "1,2,2,6", "t1,t12", "4g.20gb:0,3g.20gb:4;1".
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "mig/layout.h"
+
+namespace partita::policies {
+
+// One layout for every GPU. Items are numbers or layout texts; they are separated by commas when
+// all are numbers, else by semicolons (a layout text has commas of its own). One item stands for
+// all GPUs; any other number of items must be the number of GPUs.
+Result<std::vector<mig::Layout>> parse_layout_list(const mig::GpuModel& model, std::uint32_t gpus,
+                                                   std::string_view text);
+
+}  // namespace partita::policies

@@ -1,0 +1,13 @@
+// Earliest deadline first.
+#pragma once
+
+#include "policies/job_order.h"
+
+namespace partita::policies {
+
+class EarliestDeadline : public JobOrder {
+ public:
+  std::int64_t key(const Candidate& candidate) const override;
+};
+
+}  // namespace partita::policies

@@ -1,0 +1,252 @@
+#include "policies/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "policies/composed.h"
+#include "policies/orders/apparent_tardiness.h"
+#include "policies/orders/average_laxity.h"
+#include "policies/orders/category.h"
+#include "policies/orders/earliest_deadline.h"
+#include "policies/orders/first_come.h"
+#include "policies/orders/least_laxity.h"
+#include "policies/orders/modified_due_date.h"
+#include "policies/orders/shortest.h"
+#include "policies/placements/marginal_et.h"
+#include "policies/placements/most_packed.h"
+#include "policies/placements/random_slice.h"
+#include "policies/placements/ranked.h"
+
+namespace partita::policies {
+namespace {
+
+template <typename Order>
+std::unique_ptr<JobOrder> make_order() {
+  return std::make_unique<Order>();
+}
+
+template <typename Rule>
+std::unique_ptr<SliceRule> make_rule(std::uint64_t) {
+  return std::make_unique<Rule>();
+}
+
+using Otherwise = RankedRuleTraits::Otherwise;
+
+std::unique_ptr<SliceRule> make_slowest(std::uint64_t) {
+  return std::make_unique<RankedRule>(
+      RankedRuleTraits{smaller_first, true, Otherwise::kEarliestFinish});
+}
+std::unique_ptr<SliceRule> make_wide_first(std::uint64_t) {
+  return std::make_unique<RankedRule>(
+      RankedRuleTraits{wide_gpus_first, true, Otherwise::kEarliestFinish});
+}
+std::unique_ptr<SliceRule> make_fastest(std::uint64_t) {
+  return std::make_unique<RankedRule>(
+      RankedRuleTraits{larger_first, false, Otherwise::kEarliestFinish});
+}
+std::unique_ptr<SliceRule> make_earliest(std::uint64_t) {
+  return std::make_unique<RankedRule>(
+      RankedRuleTraits{smaller_first, false, Otherwise::kEarliestFinish});
+}
+std::unique_ptr<SliceRule> make_largest(std::uint64_t) {
+  return std::make_unique<RankedRule>(RankedRuleTraits{larger_first, false, Otherwise::kFirst});
+}
+std::unique_ptr<SliceRule> make_smallest(std::uint64_t) {
+  return std::make_unique<RankedRule>(RankedRuleTraits{smaller_first, false, Otherwise::kFirst});
+}
+std::unique_ptr<SliceRule> make_first(std::uint64_t) {
+  return std::make_unique<RankedRule>(RankedRuleTraits{lower_gpu_first, false, Otherwise::kFirst});
+}
+std::unique_ptr<SliceRule> make_random(std::uint64_t seed) {
+  return std::make_unique<RandomSlice>(seed);
+}
+
+constexpr bool kTimes = true;
+constexpr bool kDeadlines = true;
+
+decide::PolicyFacts facts(std::string name, std::string summary, bool times, bool deadlines) {
+  decide::PolicyFacts made;
+  made.name = std::move(name);
+  made.summary = std::move(summary);
+  made.needs_run_times = times;
+  made.needs_deadlines = deadlines;
+  return made;
+}
+
+decide::PolicyFacts random_facts() {
+  decide::PolicyFacts made = facts("random", "any free slice that fits", !kTimes, !kDeadlines);
+  made.needs_seed = true;
+  return made;
+}
+
+decide::PolicyFacts marginal_et_facts() {
+  decide::PolicyFacts made =
+      facts("marginal-et", "the slice that adds least to energy and tardiness", kTimes, kDeadlines);
+  made.needs_power_curve = true;
+  return made;
+}
+
+template <typename Row>
+std::vector<std::string> names_of(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) names.push_back(row.facts.name);
+  return names;
+}
+
+template <typename Row>
+const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& row) { return row.facts.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+struct Composition {
+  const OrderRow* order = nullptr;
+  const PlacementRow* placement = nullptr;
+  const SchedulerRow* named = nullptr;  // null for "order+placement"
+};
+
+Error unknown_scheduler(std::string_view name) {
+  std::vector<std::string> known;
+  for (const SchedulerRow& row : schedulers()) known.push_back(row.name);
+  Error error = unknown_name("scheduler", name, known);
+  error.message += ", or ORDER+PLACEMENT as in mdd+slowest";
+  return error;
+}
+
+Result<Composition> resolve(std::string_view name) {
+  const auto& named = schedulers();
+  const auto row = std::find_if(named.begin(), named.end(),
+                                [&](const SchedulerRow& each) { return each.name == name; });
+  std::string_view order = name;
+  std::string_view placement;
+  Composition composition;
+  if (row != named.end()) {
+    composition.named = &*row;
+    order = row->order;
+    placement = row->placement;
+  } else {
+    const auto plus = name.find('+');
+    if (plus == std::string_view::npos) return unknown_scheduler(name);
+    order = name.substr(0, plus);
+    placement = name.substr(plus + 1);
+  }
+  composition.order = find_row(orders(), order);
+  if (composition.order == nullptr) {
+    return unknown_name("order of jobs", order, names_of(orders()));
+  }
+  composition.placement = find_row(placements(), placement);
+  if (composition.placement == nullptr) {
+    return unknown_name("placement", placement, names_of(placements()));
+  }
+  return composition;
+}
+
+}  // namespace
+
+const std::vector<OrderRow>& orders() {
+  static const std::vector<OrderRow> kRows = {
+      {facts("atc", "apparent tardiness cost, k = 2", kTimes, kDeadlines),
+       make_order<ApparentTardiness>},
+      {facts("category", "jobs that need large slices first, then earliest deadline", kTimes,
+             kDeadlines),
+       make_order<Category>},
+      {facts("edf", "earliest deadline first", !kTimes, kDeadlines), make_order<EarliestDeadline>},
+      {facts("fifo", "first come, first served", !kTimes, !kDeadlines), make_order<FirstCome>},
+      {facts("lalf", "least laxity first, needed time averaged over slice sizes", kTimes,
+             kDeadlines),
+       make_order<AverageLaxity>},
+      {facts("llf", "least laxity first, needed time on the fastest slice", kTimes, kDeadlines),
+       make_order<LeastLaxity>},
+      {facts("mdd", "modified due date: deadline or earliest completion, the later", kTimes,
+             kDeadlines),
+       make_order<ModifiedDueDate>},
+      {facts("sjf", "shortest job first", kTimes, !kDeadlines), make_order<Shortest>},
+  };
+  return kRows;
+}
+
+const std::vector<PlacementRow>& placements() {
+  static const std::vector<PlacementRow> kRows = {
+      {facts("earliest", "earliest finish, ties to the smaller slice", kTimes, !kDeadlines),
+       make_earliest},
+      {facts("fastest", "earliest finish, ties to the larger slice", kTimes, !kDeadlines),
+       make_fastest},
+      {facts("first", "first free slice, GPUs and slots by number", !kTimes, !kDeadlines),
+       make_first},
+      {facts("largest", "largest free slice", !kTimes, !kDeadlines), make_largest},
+      {marginal_et_facts(), make_rule<MarginalEt>},
+      {facts("most-packed", "busiest GPU with a slice that is on time, slowest such slice", kTimes,
+             kDeadlines),
+       make_rule<MostPacked>},
+      {random_facts(), make_random},
+      {facts("slowest", "slowest slice that is on time, else earliest finish", kTimes, kDeadlines),
+       make_slowest},
+      {facts("smallest", "smallest free slice", !kTimes, !kDeadlines), make_smallest},
+      {facts("wide-first", "as slowest, but GPU by GPU, those with the largest slices first",
+             kTimes, kDeadlines),
+       make_wide_first},
+  };
+  return kRows;
+}
+
+const std::vector<SchedulerRow>& schedulers() {
+  static const std::string kA = "Lipe et al., CCGrid 2025";
+  static const std::string kAReconstructed = kA + " (reconstructed: the rule is not published)";
+  static const std::string kB = "SMART-MIG, IPDPS 2026";
+  static const std::string kC = "Hisaria et al., technical report 2025";
+  static const std::vector<SchedulerRow> kRows = {
+      {"edf-ss", "edf", "slowest", "earliest deadline, slowest slice that is on time", kA},
+      {"edf-fs", "edf", "fastest", "earliest deadline, fastest free slice", kAReconstructed},
+      {"llf", "llf", "slowest", "least laxity, slowest slice that is on time", kAReconstructed},
+      {"lalf", "lalf", "slowest", "least average laxity, slowest slice that is on time",
+       kAReconstructed},
+      {"mp-edf", "edf", "most-packed", "earliest deadline, most packed GPU first", kB},
+      {"met", "edf", "marginal-et", "earliest deadline, least marginal energy and tardiness", kB},
+      {"cedf", "category", "wide-first", "categorical earliest deadline, widest GPUs first", kB},
+      {"random", "edf", "random", "earliest deadline, random free slice", kB},
+      {"largest-first", "edf", "largest", "earliest deadline, largest free slice", kC},
+      {"smallest-first", "edf", "smallest", "earliest deadline, smallest free slice", kC},
+      {"eft", "edf", "earliest", "earliest deadline, slice with the earliest finish", kC},
+      {"first-fit", "edf", "first", "earliest deadline, first free slice that fits", kC},
+      {"fifo", "fifo", "first", "first come first served, first free slice that fits", "textbook"},
+      {"sjf", "sjf", "slowest", "shortest job, slowest slice that is on time", "textbook"},
+      {"mdd", "mdd", "slowest", "modified due date, slowest slice that is on time",
+       "Baker and Bertrand 1982"},
+      {"atc", "atc", "slowest", "apparent tardiness cost, slowest slice that is on time",
+       "Vepsalainen and Morton 1987"},
+  };
+  return kRows;
+}
+
+Result<decide::PolicyFacts> scheduler_facts(std::string_view name) {
+  const Result<Composition> composition = resolve(name);
+  if (!composition) return composition.error();
+  const decide::PolicyFacts& order = composition->order->facts;
+  const decide::PolicyFacts& placement = composition->placement->facts;
+  decide::PolicyFacts both;
+  both.name = std::string(name);
+  if (composition->named != nullptr) {
+    both.summary = composition->named->summary;
+    both.source = composition->named->source;
+  } else {
+    both.summary = fmt::format("{}; {}", order.summary, placement.summary);
+  }
+  both.needs_run_times = order.needs_run_times || placement.needs_run_times;
+  both.needs_deadlines = order.needs_deadlines || placement.needs_deadlines;
+  both.needs_power_curve = placement.needs_power_curve;
+  both.needs_seed = placement.needs_seed;
+  return both;
+}
+
+Result<std::unique_ptr<decide::Scheduler>> make_scheduler(std::string_view name,
+                                                          std::uint64_t seed) {
+  const Result<Composition> composition = resolve(name);
+  if (!composition) return composition.error();
+  return std::unique_ptr<decide::Scheduler>(std::make_unique<ComposedScheduler>(
+      composition->order->make(), composition->placement->make(seed)));
+}
+
+}  // namespace partita::policies

@@ -1,0 +1,55 @@
+// The tables of policies: every name, what it says of itself, and how it is made.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "decide/policy_facts.h"
+#include "decide/repartitioner.h"
+#include "decide/scheduler.h"
+#include "policies/job_order.h"
+#include "policies/slice_rule.h"
+
+namespace partita::policies {
+
+struct OrderRow {
+  decide::PolicyFacts facts;
+  std::unique_ptr<JobOrder> (*make)();
+};
+
+struct PlacementRow {
+  decide::PolicyFacts facts;
+  std::unique_ptr<SliceRule> (*make)(std::uint64_t seed);
+};
+
+// A name for one order with one placement.
+struct SchedulerRow {
+  std::string name;
+  std::string order;
+  std::string placement;
+  std::string summary;
+  std::string source;
+};
+
+const std::vector<OrderRow>& orders();
+const std::vector<PlacementRow>& placements();
+const std::vector<SchedulerRow>& schedulers();
+// Repartitioners by the word before the colon; `summary` shows the whole syntax.
+const std::vector<decide::PolicyFacts>& repartitioners();
+
+// What the named scheduler, or the composition "order+placement", needs.
+Result<decide::PolicyFacts> scheduler_facts(std::string_view name);
+
+Result<std::unique_ptr<decide::Scheduler>> make_scheduler(std::string_view name,
+                                                          std::uint64_t seed);
+
+// "none", "static:1,2,2", "timetable:08:00=9,20:00=2".
+Result<std::unique_ptr<decide::Repartitioner>> make_repartitioner(std::string_view text,
+                                                                  const mig::GpuModel& model,
+                                                                  std::uint32_t gpus);
+
+}  // namespace partita::policies

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "policies/layout_list.h"
+#include "policies/registry.h"
+#include "policies/repartitioners/static_layouts.h"
+#include "policies/repartitioners/timetable.h"
+
+namespace partita::policies {
+namespace {
+
+using Made = Result<std::unique_ptr<decide::Repartitioner>>;
+
+// "HH:MM" at the front of the text, or nothing.
+std::optional<Micros> time_of_day(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || colon > 2) return {};
+  const auto hours = parse_int(text.substr(0, colon));
+  const auto minutes = parse_int(text.substr(colon + 1));
+  if (!hours || !minutes || text.size() - colon != 3) return {};
+  if (*hours < 0 || *hours > 23 || *minutes < 0 || *minutes > 59) return {};
+  return Micros::seconds(*hours * 3600 + *minutes * 60);
+}
+
+// Cuts "08:00=1,2,20:00=2" before every comma that "HH:MM=" follows.
+std::vector<std::string_view> split_switches(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    if (!time_of_day(rest.substr(0, rest.find('=')))) continue;
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+Result<TimetableSwitch> parse_switch(std::string_view part, const mig::GpuModel& model,
+                                     std::uint32_t gpus) {
+  const auto equals = part.find('=');
+  const auto time = time_of_day(part.substr(0, equals));
+  if (equals == std::string_view::npos || !time) {
+    return Error{fmt::format(
+        "timetable entry '{}' is not HH:MM=LAYOUTS, for example timetable:08:00=9,20:00=2", part)};
+  }
+  auto layouts = parse_layout_list(model, gpus, part.substr(equals + 1));
+  if (!layouts) return layouts.error();
+  return TimetableSwitch{*time, *layouts};
+}
+
+Made make_timetable(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  std::vector<TimetableSwitch> switches;
+  for (const std::string_view part : split_switches(text)) {
+    Result<TimetableSwitch> parsed = parse_switch(part, model, gpus);
+    if (!parsed) return parsed.error();
+    if (!switches.empty() && parsed->time_of_day <= switches.back().time_of_day) {
+      return Error{fmt::format("timetable entry '{}' is not later than the one before it", part)};
+    }
+    switches.push_back(*std::move(parsed));
+  }
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<Timetable>(std::move(switches)));
+}
+
+Made make_static(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  auto layouts = parse_layout_list(model, gpus, text);
+  if (!layouts) return layouts.error();
+  return std::unique_ptr<decide::Repartitioner>(
+      std::make_unique<StaticLayouts>(*std::move(layouts)));
+}
+
+}  // namespace
+
+const std::vector<decide::PolicyFacts>& repartitioners() {
+  static const std::vector<decide::PolicyFacts> kRows = [] {
+    std::vector<decide::PolicyFacts> rows(3);
+    rows[0].name = "none";
+    rows[0].summary = "every GPU is one whole slice";
+    rows[1].name = "static";
+    rows[1].summary = "static:LAYOUTS, one for each GPU or one for all, for the whole run";
+    rows[2].name = "timetable";
+    rows[2].summary = "timetable:HH:MM=LAYOUTS,..., any number of switches a day";
+    return rows;
+  }();
+  return kRows;
+}
+
+Made make_repartitioner(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  const auto colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (text == "none") return make_static("1", model, gpus);
+  if (kind == "static" && !rest.empty()) return make_static(rest, model, gpus);
+  if (kind == "timetable" && !rest.empty()) return make_timetable(rest, model, gpus);
+  std::vector<std::string> known;
+  for (const decide::PolicyFacts& row : repartitioners()) known.push_back(row.name);
+  for (const std::string& name : known) {
+    if (kind == name) {
+      return Error{fmt::format("repartitioner '{}' is incomplete or has too much; wanted {}", text,
+                               name == "none"     ? "none"
+                               : name == "static" ? "static:LAYOUTS, for example static:1,2,2,6"
+                                                  : "timetable:HH:MM=LAYOUTS,...")};
+    }
+  }
+  return unknown_name("repartitioner", kind, known);
+}
+
+}  // namespace partita::policies

@@ -1,0 +1,28 @@
+// The simulator: jobs, GPUs and two policies in; energy, tardiness and, on request, the schedule
+// out.
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "decide/repartitioner.h"
+#include "decide/scheduler.h"
+#include "sim/run.h"
+#include "workload/job.h"
+
+namespace partita::sim {
+
+// Called now and then with the fraction of the jobs that have arrived.
+using Progress = std::function<void(double)>;
+
+// Exact and repeatable: the same arguments give the same result, bit for bit. What happens at one
+// instant happens in this order: completions, finished changes of layout, arrivals, repartitioning,
+// and then one decision. docs/model.md has the whole of it.
+//
+// Fails when the layouts are illegal in number, when a job fits no profile of the GPU, or when jobs
+// are left that no layout to come can run.
+Result<RunResult> simulate(const workload::Trace& trace, const RunOptions& options,
+                           decide::Scheduler& scheduler, decide::Repartitioner& repartitioner,
+                           const Progress& progress = {});
+
+}  // namespace partita::sim

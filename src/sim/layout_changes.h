@@ -1,0 +1,69 @@
+// LayoutChanges: GPUs on their way from one layout to another, one step at a time.
+//
+// A GPU makes or unmakes one instance at a time, as the driver does. An instance that is wanted
+// both before and after is never touched. A busy one that has to go is preempted where the run
+// allows it, else it takes no new job and the change waits for it.
+#pragma once
+
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "decide/scheduler.h"
+#include "mig/change.h"
+#include "sim/world.h"
+
+namespace partita::sim {
+
+class LayoutChanges {
+ public:
+  LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler);
+
+  // Asks for a layout. Ignored when the GPU has it or is changing to it. A change under way
+  // finishes its present step and turns to the new target.
+  void request(GpuId gpu, const mig::Layout& target);
+
+  // A slice became idle: a change may have waited for it.
+  void slice_idle(SliceId slice) {
+    if (under_way_ > 0) advance(cluster::gpu_of(slice));
+  }
+
+  Micros next_finish() const { return steps_.empty() ? Micros::max() : steps_.top().time; }
+  // Finishes the step due now, and begins the next one. REQUIRES: next_finish() == now.
+  void finish_step();
+
+  // Whether instances came, went, closed or reopened since the last call.
+  bool take_changed();
+
+ private:
+  struct GpuChange {
+    std::optional<mig::Layout> target;  // nothing: no change under way
+    bool in_step = false;
+    mig::ChangeStep step;
+  };
+  struct Due {
+    Micros time;
+    GpuId gpu;
+
+    bool operator>(const Due& other) const {
+      return time != other.time ? time > other.time : gpu > other.gpu;
+    }
+  };
+
+  void advance(GpuId gpu);
+  std::optional<mig::ChangeStep> startable_step(GpuId gpu, const mig::Layout& target) const;
+  void begin_step(GpuId gpu, const mig::ChangeStep& step);
+  void end_step(GpuId gpu);
+  void mark_unwanted(GpuId gpu, const mig::Layout& target);
+  void penalise_running(GpuId gpu);
+
+  World& world_;
+  const decide::View& view_;
+  decide::Scheduler& scheduler_;
+  std::vector<GpuChange> gpus_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> steps_;
+  std::uint32_t under_way_ = 0;  // GPUs with a target
+  bool changed_ = false;
+};
+
+}  // namespace partita::sim
