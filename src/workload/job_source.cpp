@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <functional>
 #include <unordered_map>
 
@@ -62,6 +64,11 @@ Status refuse_duplicate_ids(const Trace& trace) {
 }
 
 }  // namespace
+
+void set_id(JobRow& row, std::uint64_t number) {
+  std::array<char, 24> text;
+  row.id.assign(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+}
 
 Result<Trace> read_all(JobSource& source) {
   Trace trace;

@@ -17,6 +17,9 @@ struct JobRow {
   Job job;
 };
 
+// Makes the id a number, for sources whose jobs have no name of their own.
+void set_id(JobRow& row, std::uint64_t number);
+
 class JobSource {
  public:
   virtual ~JobSource() = default;

@@ -42,6 +42,28 @@ inline double quantile(std::vector<double> values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+inline double coefficient_of_variation(const std::vector<double>& values) {
+  const double middle = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - middle) * (value - middle);
+  return std::sqrt(squares / static_cast<double>(values.size())) / middle;
+}
+
+// Seconds between one arrival and the next.
+inline std::vector<double> gaps_s(const std::vector<JobRow>& rows) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    gaps.push_back((rows[i].job.arrival - rows[i - 1].job.arrival).to_seconds());
+  }
+  return gaps;
+}
+
 inline std::size_t hour_of_day(const JobRow& row) {
   return static_cast<std::size_t>(row.job.arrival.count / 3'600'000'000) % 24;
 }

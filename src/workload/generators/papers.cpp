@@ -1,7 +1,8 @@
 #include "workload/generators/papers.h"
 
-#include "workload/generators/options.h"
+#include "workload/generators/purposes.h"
 #include "workload/generators/thinning.h"
+#include "workload/option_checks.h"
 
 namespace partita::workload {
 namespace {

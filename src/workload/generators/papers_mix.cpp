@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "workload/generators/options.h"
+#include "workload/generators/purposes.h"
+#include "workload/option_checks.h"
 
 namespace partita::workload {
 

@@ -1,16 +1,8 @@
-#include "workload/generators/options.h"
+#include "workload/option_checks.h"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
-
 namespace partita::workload {
-
-void set_id(JobRow& row, std::uint64_t number) {
-  std::array<char, 24> text;
-  row.id.assign(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
-}
 
 void OptionChecks::within(std::string_view what, double value, double low, double high) {
   if (value >= low && value <= high) return;  // false for NaN
