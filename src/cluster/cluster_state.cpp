@@ -75,22 +75,6 @@ const char* state_name(const Slice& slice) {
   return "";
 }
 
-void start_job(Gpu& gpu, Slice& slice, JobHandle job) {
-  slice.state = SliceState::kBusy;
-  slice.job = job;
-  gpu.busy_compute_slices =
-      static_cast<std::uint8_t>(gpu.busy_compute_slices + slice.compute_slices);
-  gpu.busy_memory_slices = static_cast<std::uint8_t>(gpu.busy_memory_slices + slice.memory_slices);
-}
-
-void stop_job(Gpu& gpu, Slice& slice) {
-  slice.state = SliceState::kIdle;
-  slice.job = JobHandle{};
-  gpu.busy_compute_slices =
-      static_cast<std::uint8_t>(gpu.busy_compute_slices - slice.compute_slices);
-  gpu.busy_memory_slices = static_cast<std::uint8_t>(gpu.busy_memory_slices - slice.memory_slices);
-}
-
 void begin_create(ClusterState& state, SliceId id, mig::ProfileIndex profile) {
   const mig::Profile& facts = state.model->profiles[profile];
   const auto size_index = workload::slice_size_index(facts.compute_slices);
@@ -154,13 +138,12 @@ std::optional<std::string> why_not(const ClusterState& state, const Action& acti
 
 void apply(ClusterState& state, const Action& action) {
   CHECK(action.slice.value < state.slices.size());
-  Slice& slice = state.slices[action.slice.value];
-  CHECK(state_allows(slice, action.kind));
-  Gpu& gpu = state.gpus[gpu_of(action.slice).value];
-  if (action.kind == Kind::kStartJob) return start_job(gpu, slice, action.job);
-  if (action.kind == Kind::kStopJob) return stop_job(gpu, slice);
+  CHECK(state_allows(state.slices[action.slice.value], action.kind));
+  if (action.kind == Kind::kStartJob) return start_job(state, action.slice, action.job);
+  if (action.kind == Kind::kStopJob) return stop_job(state, action.slice);
   if (action.kind == Kind::kBeginCreate) {
-    CHECK(!mig::why_not(*state.model, gpu.layout, {action.profile, start_of(action.slice)}));
+    const Gpu& gpu = state.gpus[gpu_of(action.slice).value];
+    CHECK(mig::fits(*state.model, gpu.layout, {action.profile, start_of(action.slice)}));
   }
   change_instance(state, action);
 }

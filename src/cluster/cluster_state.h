@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "mig/layout.h"
 #include "workload/job.h"
@@ -98,6 +99,29 @@ std::optional<std::string> why_not(const ClusterState& state, const Action& acti
 
 // REQUIRES: the action is legal; checked in every build. Constant time.
 void apply(ClusterState& state, const Action& action);
+
+// The two actions of the simulator's inner loop, which apply() carries out by these.
+inline void start_job(ClusterState& state, SliceId id, JobHandle job) {
+  Slice& slice = state.slices[id.value];
+  Gpu& gpu = state.gpus[gpu_of(id).value];
+  CHECK(slice.open());
+  slice.state = SliceState::kBusy;
+  slice.job = job;
+  gpu.busy_compute_slices =
+      static_cast<std::uint8_t>(gpu.busy_compute_slices + slice.compute_slices);
+  gpu.busy_memory_slices = static_cast<std::uint8_t>(gpu.busy_memory_slices + slice.memory_slices);
+}
+
+inline void stop_job(ClusterState& state, SliceId id) {
+  Slice& slice = state.slices[id.value];
+  Gpu& gpu = state.gpus[gpu_of(id).value];
+  CHECK(slice.state == SliceState::kBusy);
+  slice.state = SliceState::kIdle;
+  slice.job = JobHandle{};
+  gpu.busy_compute_slices =
+      static_cast<std::uint8_t>(gpu.busy_compute_slices - slice.compute_slices);
+  gpu.busy_memory_slices = static_cast<std::uint8_t>(gpu.busy_memory_slices - slice.memory_slices);
+}
 
 // The layout of the instances jobs can run on now: those that exist, without the ones being made or
 // unmade.

@@ -4,25 +4,23 @@
 
 namespace partita::sim {
 
-void Completions::add(SliceId slice, Micros time) {
+void Completions::add(JobHandle job, Micros time) {
+  if (job.value >= position_.size()) position_.resize(std::size_t{job.value} * 2 + 16);
   heap_.emplace_back();
-  rise(static_cast<std::uint32_t>(heap_.size() - 1), {time, slice});
-}
-
-void Completions::remove(SliceId slice) {
-  erase_at(position_[slice.value]);
+  rise(static_cast<std::uint32_t>(heap_.size() - 1), {time, job});
 }
 
 void Completions::erase_at(std::uint32_t at) {
-  position_[heap_[at].slice.value] = kAbsent;
   const Entry moved = heap_.back();
   heap_.pop_back();
-  if (at == heap_.size()) return;
-  const bool up = at > 0 && moved.before(heap_[(at - 1) / kChildren]);
-  if (up) {
-    rise(at, moved);
+  if (at < heap_.size()) settle(at, moved);
+}
+
+void Completions::settle(std::uint32_t at, const Entry& entry) {
+  if (at > 0 && entry.before(heap_[(at - 1) / kChildren])) {
+    rise(at, entry);
   } else {
-    sink(at, moved);
+    sink(at, entry);
   }
 }
 

@@ -1,4 +1,4 @@
-// Completions: when each busy slice will be done, the earliest first.
+// Completions: when each running job will be done, the earliest first.
 #pragma once
 
 #include <cstdint>
@@ -9,47 +9,47 @@
 
 namespace partita::sim {
 
-using cluster::SliceId;
+using cluster::JobHandle;
 
-// An indexed heap with four children a node: two levels hold 20 slices, eight hold 80,000. Ties go
-// to the lower slice, so that runs repeat.
+// An indexed heap with four children a node: three levels hold 80 jobs, nine hold 80,000. Ties go
+// to the lower handle, so that runs repeat.
 class Completions {
  public:
-  explicit Completions(std::size_t slice_count) : position_(slice_count, kAbsent) {}
-
   bool empty() const { return heap_.empty(); }
   Micros first_time() const { return heap_.empty() ? Micros::max() : heap_[0].time; }
-  SliceId first_slice() const { return heap_[0].slice; }
+  JobHandle first_job() const { return heap_[0].job; }
 
-  // REQUIRES: the slice is not in.
-  void add(SliceId slice, Micros time);
-  // REQUIRES: the slice is in.
-  void remove(SliceId slice);
+  // REQUIRES: the job is not in.
+  void add(JobHandle job, Micros time);
+  // REQUIRES of both: the job is in.
+  void change(JobHandle job, Micros time) { settle(position_[job.value], {time, job}); }
+  void remove(JobHandle job) { erase_at(position_[job.value]); }
   void remove_first() { erase_at(0); }
 
  private:
-  static constexpr std::uint32_t kAbsent = 0xffffffff;
   static constexpr std::uint32_t kChildren = 4;
 
   struct Entry {
     Micros time;
-    SliceId slice;
+    JobHandle job;
 
     bool before(const Entry& other) const {
-      return time != other.time ? time < other.time : slice < other.slice;
+      return time != other.time ? time < other.time : job < other.job;
     }
   };
 
   void erase_at(std::uint32_t at);
   void put(std::uint32_t at, const Entry& entry) {
     heap_[at] = entry;
-    position_[entry.slice.value] = at;
+    position_[entry.job.value] = at;
   }
+  // Puts an entry where it belongs, beginning at a place that is free for it.
+  void settle(std::uint32_t at, const Entry& entry);
   void rise(std::uint32_t at, const Entry& entry);
   void sink(std::uint32_t at, const Entry& entry);
 
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> position_;  // by slice
+  std::vector<std::uint32_t> position_;  // by handle; means nothing for jobs that are not in
 };
 
 }  // namespace partita::sim

@@ -62,7 +62,7 @@ class Engine {
   int fruitless_timers_ = 0;
   decide::Decision decision_;
   std::vector<decide::LayoutRequest> requests_;
-  std::vector<SliceId> left_;
+  std::vector<GpuId> left_;
 };
 
 Status Engine::place_initial_layouts() {
@@ -87,8 +87,8 @@ Micros Engine::next_event() const {
 
 void Engine::complete_due() {
   while (world_.completions.first_time() == world_.now) {
-    const SliceId slice = world_.completions.first_slice();
-    const JobHandle job = world_.cluster.slice(slice).job;
+    const JobHandle job = world_.completions.first_job();
+    const SliceId slice = world_.jobs[job].slice;
     world_.completions.remove_first();
     world_.complete(job);
     world_.meter_gpu(cluster::gpu_of(slice));
@@ -137,15 +137,20 @@ void Engine::carry_out() {
   for (const decide::Move& move : decision_.moves) {
     const decide::ActiveJob& job = world_.jobs[move.job];
     if (!job.running()) continue;
-    left_.push_back(job.slice);
-    world_.stop_piece(move.job);
+    left_.push_back(cluster::gpu_of(job.slice));
+    world_.vacate(move.job);
+    if (!move.to.valid()) world_.rest(move.job);
   }
   for (const decide::Move& move : decision_.moves) {
     if (!move.to.valid()) continue;
-    world_.start_piece(move.job, move.to);
+    if (world_.jobs[move.job].running()) {
+      world_.move(move.job, move.to);
+    } else {
+      world_.start(move.job, move.to);
+    }
     world_.meter_gpu(cluster::gpu_of(move.to));
   }
-  for (const SliceId slice : left_) world_.meter_gpu(cluster::gpu_of(slice));
+  for (const GpuId gpu : left_) world_.meter_gpu(gpu);
 }
 
 void Engine::step(Micros now) {

@@ -58,7 +58,8 @@ void LayoutChanges::mark_unwanted(GpuId gpu, const mig::Layout& target) {
     const bool may_stop = world_.options.preemption.mode != decide::Preemption::Mode::kNone;
     if (!wanted && may_stop && slice.state == cluster::SliceState::kBusy) {
       const JobHandle job = slice.job;
-      world_.stop_piece(job);
+      world_.vacate(job);
+      world_.rest(job);
       world_.meter_gpu(gpu);
       scheduler_.job_stopped(view_, job);
     }
@@ -88,7 +89,7 @@ std::optional<mig::ChangeStep> LayoutChanges::startable_step(GpuId gpu,
   const mig::Layout& present = world_.cluster.gpus[gpu.value].layout;
   for (const mig::ChangeStep& step : mig::smallest_change(model, present, target).steps) {
     if (step.kind == mig::ChangeStep::Kind::kCreate) {
-      if (!mig::why_not(model, present, step.placement)) return step;
+      if (mig::fits(model, present, step.placement)) return step;
       continue;
     }
     const SliceId slice = cluster::slice_id(gpu, step.placement.start);

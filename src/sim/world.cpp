@@ -5,8 +5,6 @@
 namespace partita::sim {
 namespace {
 
-using Kind = cluster::Action::Kind;
-
 // std::ceil for non-negative values below 2^63, without a call on machines before SSE4.1.
 std::int64_t round_up(double value) {
   const auto whole = static_cast<std::int64_t>(value);
@@ -18,62 +16,79 @@ std::int64_t round_up(double value) {
 World::World(const RunOptions& run_options)
     : options(run_options),
       cluster(*run_options.model, run_options.gpus),
-      completions(cluster.slices.size()),
       meter(run_options.gpus),
+      free_preemption_(run_options.preemption.mode == decide::Preemption::Mode::kFree),
       piece_begin_(cluster.slices.size()),
       open_layouts_(run_options.gpus) {}
 
-void World::start_piece(JobHandle handle, SliceId slice) {
-  cluster::apply(cluster, {.kind = Kind::kStartJob, .slice = slice, .job = handle, .profile = 0});
-  decide::ActiveJob& job = jobs[handle];
+void World::occupy(decide::ActiveJob& job, JobHandle handle, SliceId slice) {
+  cluster::start_job(cluster, slice, handle);
   job.slice = slice;
-  job.size_index = cluster.slice(slice).size_index;
+  piece_begin_[slice.value] = now;
+}
+
+void World::set_pace(decide::ActiveJob& job) {
+  job.size_index = cluster.slice(job.slice).size_index;
   job.progress_from = now + job.restart;
   job.finish = job.progress_from + Micros{round_up(job.work * job.time[job.size_index])};
   job.restart = Micros{};
+}
+
+void World::start(JobHandle handle, SliceId slice) {
+  decide::ActiveJob& job = jobs[handle];
+  occupy(job, handle, slice);
+  set_pace(job);
   if (!job.started) {
     job.started = true;
     job.first_start = now;
   }
-  piece_begin_[slice.value] = now;
-  completions.add(slice, job.finish);
+  completions.add(handle, job.finish);
 }
 
-void World::end_piece(decide::ActiveJob& job) {
-  if (options.keep_schedule && piece_begin_[job.slice.value] < now) {
-    counts.schedule.push_back(
-        {job.id, job.slice, cluster.slice(job.slice).profile, piece_begin_[job.slice.value], now});
-  }
-  cluster::apply(cluster, {.kind = Kind::kStopJob, .slice = job.slice, .job = {}, .profile = 0});
-}
-
-void World::stop_piece(JobHandle handle) {
+void World::vacate(JobHandle handle) {
   decide::ActiveJob& job = jobs[handle];
-  completions.remove(job.slice);
-  end_piece(job);
-  job.work = job.work_at(now);
-  job.slice = SliceId{};
+  log_piece(job);
+  cluster::stop_job(cluster, job.slice);
   ++job.preemptions;
   ++counts.preemptions;
-  if (options.preemption.mode == decide::Preemption::Mode::kCost) {
-    job.restart = options.preemption.cost;
-  }
+}
+
+void World::move(JobHandle handle, SliceId slice) {
+  decide::ActiveJob& job = jobs[handle];
+  const bool same_pace = free_preemption_ && cluster.slice(slice).size_index == job.size_index;
+  occupy(job, handle, slice);
+  if (same_pace) return;
+  job.work = job.work_at(now);
+  if (!free_preemption_) job.restart = options.preemption.cost;
+  set_pace(job);
+  completions.change(handle, job.finish);
+}
+
+void World::rest(JobHandle handle) {
+  decide::ActiveJob& job = jobs[handle];
+  completions.remove(handle);
+  job.work = job.work_at(now);
+  job.slice = SliceId{};
+  if (!free_preemption_) job.restart = options.preemption.cost;
+}
+
+void World::log_piece(const decide::ActiveJob& job) {
+  if (!options.keep_schedule) return;
+  const Micros begin = piece_begin_[job.slice.value];
+  if (begin == now) return;
+  counts.schedule.push_back({job.id, job.slice, cluster.slice(job.slice).profile, begin, now});
 }
 
 void World::complete(JobHandle handle) {
   decide::ActiveJob& job = jobs[handle];
-  end_piece(job);
+  log_piece(job);
+  cluster::stop_job(cluster, job.slice);
   tally.add(job.first_start - job.arrival, now - job.deadline);
   last_completion = now;
   if (options.keep_jobs) {
     counts.job_records[job.id.value] = {job.id, job.first_start, now, job.deadline,
                                         job.preemptions};
   }
-}
-
-void World::meter_gpu(GpuId gpu) {
-  const cluster::Gpu& state = cluster.gpus[gpu.value];
-  meter.set(gpu, now, state.busy_compute_slices, state.busy_memory_slices);
 }
 
 void World::log_layout(GpuId gpu) {
