@@ -20,7 +20,9 @@ void grow_to_hold(std::vector<std::uint32_t>& table, JobHandle job) {
 
 ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
                                      std::unique_ptr<SliceRule> rule)
-    : order_(std::move(order)), rule_(std::move(rule)) {}
+    : order_(std::move(order)),
+      rule_(std::move(rule)),
+      ranked_(dynamic_cast<RankedRule*>(rule_.get())) {}
 
 void ComposedScheduler::begin(const decide::View& view) {
   mode_ = view.preemption.mode;
@@ -59,8 +61,12 @@ void ComposedScheduler::layout_changed(const decide::View& view) {
 }
 
 void ComposedScheduler::decide(const decide::View& view, decide::Decision& decision) {
-  if (mode_ == Mode::kFree) return place_all(view, decision);
-  place_waiting(view, decision);
+  const bool all = mode_ == Mode::kFree;
+  if (ranked_ != nullptr) {
+    all ? place_all(*ranked_, view, decision) : place_waiting(*ranked_, view, decision);
+  } else {
+    all ? place_all(*rule_, view, decision) : place_waiting(*rule_, view, decision);
+  }
   if (!displaced_.empty()) place_displaced(view, decision);
 }
 
@@ -109,9 +115,10 @@ void ComposedScheduler::collect_round(const decide::View& view) {
   std::make_heap(round_.begin(), round_.end(), comes_after);
 }
 
-const QueueEntry* ComposedScheduler::next_in_walk() {
+template <typename Rule>
+const QueueEntry* ComposedScheduler::next_in_walk(const Rule& rule) {
   // In cost mode a job may find no idle slice and still displace another.
-  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule_->free_profiles();
+  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule.free_profiles();
   if (free == 0) return nullptr;
   if (keys_settled_) return queue_.next(free);
   if (round_.empty()) return nullptr;
@@ -129,14 +136,16 @@ void ComposedScheduler::take_from_walk() {
   pool_.pop_back();
 }
 
-void ComposedScheduler::place_all(const decide::View& view, decide::Decision& decision) {
+template <typename Rule>
+void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
+                                  decide::Decision& decision) {
   ++round_number_;
   displaced_.clear();
-  rule_->free_all();
+  rule.free_all();
   begin_walk(view);
-  while (const QueueEntry* entry = next_in_walk()) {
+  while (const QueueEntry* entry = next_in_walk(rule)) {
     const decide::ActiveJob& job = view.jobs[entry->job];
-    const SliceId slice = rule_->claim(Candidate(job, view.now));
+    const SliceId slice = rule.claim(Candidate(job, view.now));
     if (!slice.valid()) continue;
     placed_in_[entry->job.value] = round_number_;
     if (slice == job.slice) continue;
@@ -150,14 +159,16 @@ void ComposedScheduler::place_all(const decide::View& view, decide::Decision& de
   displaced_.clear();
 }
 
-void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {
+template <typename Rule>
+void ComposedScheduler::place_waiting(Rule& rule, const decide::View& view,
+                                      decide::Decision& decision) {
   begin_walk(view);
-  while (const QueueEntry* entry = next_in_walk()) {
+  while (const QueueEntry* entry = next_in_walk(rule)) {
     const Candidate candidate(view.jobs[entry->job], view.now);
-    const SliceId slice = rule_->claim(candidate);
+    const SliceId slice = rule.claim(candidate);
     const bool late = !slice.valid() || !candidate.on_time(view.cluster.slice(slice).size_index);
     if (mode_ == Mode::kCost && late && displace_for(view, *entry, candidate, decision)) {
-      if (slice.valid()) rule_->release(slice);
+      if (slice.valid()) rule.release(slice);
       take_from_walk();
       continue;
     }

@@ -7,6 +7,7 @@
 #include "decide/scheduler.h"
 #include "policies/job_order.h"
 #include "policies/job_queue.h"
+#include "policies/placements/ranked.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {
@@ -37,15 +38,19 @@ class ComposedScheduler : public decide::Scheduler {
   // The jobs to place, in order: a walk over the queue when keys are settled at arrival, a heap
   // made anew for each round when they are not.
   void begin_walk(const decide::View& view);
-  const QueueEntry* next_in_walk();
+  template <typename Rule>
+  const QueueEntry* next_in_walk(const Rule& rule);
   void take_from_walk();
 
   void enter(const decide::View& view, JobHandle job);
   void leave(const decide::View& view, JobHandle job);
   void collect_round(const decide::View& view);
 
-  void place_all(const decide::View& view, decide::Decision& decision);
-  void place_waiting(const decide::View& view, decide::Decision& decision);
+  // Both for a rule known at compile time, whose calls are then inlined, and for any other.
+  template <typename Rule>
+  void place_all(Rule& rule, const decide::View& view, decide::Decision& decision);
+  template <typename Rule>
+  void place_waiting(Rule& rule, const decide::View& view, decide::Decision& decision);
   bool displace_for(const decide::View& view, const QueueEntry& entry, const Candidate& candidate,
                     decide::Decision& decision);
   SliceId slice_to_displace(const decide::View& view, const QueueEntry& entry,
@@ -54,6 +59,7 @@ class ComposedScheduler : public decide::Scheduler {
 
   std::unique_ptr<JobOrder> order_;
   std::unique_ptr<SliceRule> rule_;
+  RankedRule* ranked_ = nullptr;  // the rule, when it is one: most are
   Mode mode_ = Mode::kFree;
   bool keys_settled_ = true;
 

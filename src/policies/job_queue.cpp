@@ -134,18 +134,12 @@ void JobQueue::rewind() {
   last_ = nullptr;
 }
 
-const QueueEntry* JobQueue::next(std::uint16_t free_profiles) {
+const QueueEntry* JobQueue::next_of_many(std::uint16_t free_profiles) {
   const QueueEntry* best = nullptr;
   for (Lane& lane : lanes_) {
-    if ((lane.fits & free_profiles) == 0) continue;
-    if (lane.given) {
-      lane.entries.advance(lane.at);
-      lane.given = false;
-    }
-    if (lane.entries.at_end(lane.at)) continue;
-    const QueueEntry& entry = lane.entries[lane.at];
-    if (best != nullptr && !entry.before(*best)) continue;
-    best = &entry;
+    const QueueEntry* entry = lane.peek(free_profiles);
+    if (entry == nullptr || (best != nullptr && !entry->before(*best))) continue;
+    best = entry;
     last_ = &lane;
   }
   if (best != nullptr) last_->given = true;

@@ -89,7 +89,11 @@ class JobQueue {
   // or null. Entries passed over because nothing of theirs was free are seen in a later call of the
   // same walk only if they come after the entry last given in their lane.
   void rewind();
-  const QueueEntry* next(std::uint16_t free_profiles);
+  const QueueEntry* next(std::uint16_t free_profiles) {
+    if (lanes_.size() != 1) return next_of_many(free_profiles);
+    last_ = lanes_.data();
+    return last_->next(free_profiles);
+  }
   // Removes the entry next() gave last.
   void take();
 
@@ -99,7 +103,22 @@ class JobQueue {
     SortedBlocks entries;
     SortedBlocks::Position at;
     bool given = false;  // the entry at `at` was given by next() and not taken
+
+    // The entry to consider, or null.
+    const QueueEntry* peek(std::uint16_t free_profiles) {
+      if ((fits & free_profiles) == 0) return nullptr;
+      if (given) entries.advance(at);
+      given = false;
+      return entries.at_end(at) ? nullptr : &entries[at];
+    }
+    const QueueEntry* next(std::uint16_t free_profiles) {
+      const QueueEntry* entry = peek(free_profiles);
+      given = entry != nullptr;
+      return entry;
+    }
   };
+
+  const QueueEntry* next_of_many(std::uint16_t free_profiles);
 
   Lane& lane_of(std::uint16_t fits);
 

@@ -39,11 +39,11 @@ std::span<const Curve> curves();
 Result<const Curve*> find_curve(std::string_view name);
 
 // The times of a job that takes `seconds` on a slice of `size`: at least one microsecond where the
-// curve has a number, kNoTime elsewhere. REQUIRES: the curve has a number for `size`; 0 <= seconds,
-// and every time below kJobSecondsMax or cut to it.
+// curve has a number, at most kJobSecondsMax; kNoTime elsewhere. REQUIRES: the curve has a number
+// for `size`; 0 <= seconds.
 std::array<Micros, kSliceSizeCount> times_on_slices(const Curve& curve, int size, double seconds);
 
-// The longest time made from a curve: 31,000 years. Keeps sums of times far from overflow.
-inline constexpr double kJobSecondsMax = 1e12 - 1;
+// The longest time, slack or span we make, 3,000 years: sums stay readable and far from overflow.
+inline constexpr double kJobSecondsMax = 1e11;
 
 }  // namespace partita::workload

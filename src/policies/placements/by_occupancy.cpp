@@ -7,7 +7,7 @@
 namespace partita::policies {
 
 void ByOccupancy::rebuild(const decide::View& view) {
-  profiles_of_size_ = profiles_by_size(*view.cluster.model);
+  profiles_ = ProfilesBySize(*view.cluster.model);
   slices_ = usable_slices(view.cluster);
   std::stable_sort(slices_.begin(), slices_.end(), lower_gpu_smaller_first);
   const auto count = static_cast<std::uint32_t>(slices_.size());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/free_slices.h"
+#include "policies/profiles_by_size.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {
@@ -30,7 +31,7 @@ class ByOccupancy : public SliceRule {
   const RankedSlice& at(std::uint32_t rank) const { return slices_[rank]; }
   SliceId take(std::uint32_t rank);
 
-  std::array<std::uint16_t, workload::kSliceSizeCount> profiles_of_size_{};
+  ProfilesBySize profiles_;
 
  private:
   struct Level {

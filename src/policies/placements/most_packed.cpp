@@ -7,8 +7,7 @@
 namespace partita::policies {
 
 SliceId MostPacked::claim(const Candidate& candidate) {
-  const auto wanted = static_cast<std::uint16_t>(on_time_profiles(candidate, profiles_of_size_) &
-                                                 candidate.job.fits);
+  const std::uint16_t wanted = profiles_.on_time(candidate);
   for (std::size_t level = kLevels; level-- > 0;) {
     const std::uint32_t rank = first(level, wanted);
     if (rank != FreeSlices::kNone) return take(rank);
@@ -22,8 +21,7 @@ std::uint32_t MostPacked::earliest_finish(const Candidate& candidate) const {
   for (std::size_t level = kLevels; level-- > 0;) {
     for (std::size_t size = 0; size < workload::kSliceSizeCount; ++size) {
       if (candidate.job.time[size] >= best_time) continue;
-      const std::uint32_t rank =
-          first(level, static_cast<std::uint16_t>(profiles_of_size_[size] & candidate.job.fits));
+      const std::uint32_t rank = first(level, profiles_.of_size(size) & candidate.job.fits);
       if (rank == FreeSlices::kNone) continue;
       best_rank = rank;
       best_time = candidate.job.time[size];

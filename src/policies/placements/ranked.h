@@ -1,10 +1,12 @@
 // RankedRule: placements that go down a fixed list of the slices and take the first that will do.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "policies/free_slices.h"
+#include "policies/profiles_by_size.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {
@@ -19,7 +21,7 @@ struct RankedRuleTraits {
   } otherwise = Otherwise::kFirst;
 };
 
-class RankedRule : public SliceRule {
+class RankedRule final : public SliceRule {
  public:
   explicit RankedRule(RankedRuleTraits traits) : traits_(std::move(traits)) {}
 
@@ -31,26 +33,12 @@ class RankedRule : public SliceRule {
 
  private:
   SliceId take(std::uint32_t rank);
-  std::uint32_t earliest_finish(const Candidate& candidate, std::uint16_t fits) const;
+  std::uint32_t earliest_finish(const Candidate& candidate) const;
 
   RankedRuleTraits traits_;
   FreeSlices free_;
-  std::array<std::uint16_t, workload::kSliceSizeCount> profiles_of_size_{};
+  ProfilesBySize profiles_;
 };
-
-// Profiles by the size of their slices: for each size a mask of profiles.
-std::array<std::uint16_t, workload::kSliceSizeCount> profiles_by_size(const mig::GpuModel& model);
-
-// The profiles on which the job would complete by its deadline if it began now.
-inline std::uint16_t on_time_profiles(
-    const Candidate& candidate,
-    const std::array<std::uint16_t, workload::kSliceSizeCount>& profiles_of_size) {
-  unsigned mask = 0;
-  for (std::size_t size = 0; size < workload::kSliceSizeCount; ++size) {
-    mask |= candidate.on_time(size) ? profiles_of_size[size] : 0U;
-  }
-  return static_cast<std::uint16_t>(mask);
-}
 
 // The lists. Inside one size, slices with less memory come first: a job that fits there leaves the
 // larger memory to one that does not.
@@ -61,5 +49,39 @@ bool lower_gpu_first(const RankedSlice& a, const RankedSlice& b);
 bool wide_gpus_first(const RankedSlice& a, const RankedSlice& b);
 // GPUs by number; inside a GPU smaller slices first.
 bool lower_gpu_smaller_first(const RankedSlice& a, const RankedSlice& b);
+
+inline SliceId RankedRule::take(std::uint32_t rank) {
+  if (rank == FreeSlices::kNone) return {};
+  free_.take(rank);
+  return free_.at(rank).slice;
+}
+
+// In the header because a preemptive run claims a slice for every job at every event.
+inline SliceId RankedRule::claim(const Candidate& candidate) {
+  if (traits_.on_time_first) {
+    const std::uint32_t rank = free_.first(profiles_.on_time(candidate));
+    if (rank != FreeSlices::kNone) return take(rank);
+  }
+  if (traits_.otherwise == RankedRuleTraits::Otherwise::kFirst) {
+    return take(free_.first(candidate.job.fits));
+  }
+  return take(earliest_finish(candidate));
+}
+
+inline std::uint32_t RankedRule::earliest_finish(const Candidate& candidate) const {
+  const std::uint16_t open = static_cast<std::uint16_t>(free_.free_profiles() & candidate.job.fits);
+  std::uint32_t best_rank = FreeSlices::kNone;
+  double best_time = std::numeric_limits<double>::infinity();
+  for (std::size_t size = 0; size < workload::kSliceSizeCount; ++size) {
+    const std::uint16_t wanted = profiles_.of_size(size) & open;
+    const double time = candidate.job.time[size];
+    if (wanted == 0 || time > best_time) continue;
+    const std::uint32_t rank = free_.first(wanted);
+    if (time == best_time && rank > best_rank) continue;
+    best_rank = rank;
+    best_time = time;
+  }
+  return best_rank;
+}
 
 }  // namespace partita::policies
