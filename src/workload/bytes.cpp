@@ -235,6 +235,12 @@ std::string shown_name(const Input& input) {
 
 }  // namespace
 
+bool Input::can_reopen() const {
+  if (in_memory) return true;
+  struct stat facts {};
+  return name != "-" && stat(name.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 Result<std::unique_ptr<ByteStream>> open_bytes(const Input& input) {
   using Made = std::unique_ptr<ByteStream>;
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";

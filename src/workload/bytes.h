@@ -15,7 +15,7 @@ namespace partita::workload {
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{1} << 20;
 
-// Where bytes come from. Input can be opened again unless it is standard input.
+// Where bytes come from.
 struct Input {
   std::string name;       // for messages; for files also the path, "-" is standard input
   std::string_view text;  // the bytes themselves when in_memory; they must outlive the readers
@@ -25,7 +25,8 @@ struct Input {
   static Input memory(std::string_view text, std::string name) {
     return {std::move(name), text, true};
   }
-  bool can_reopen() const { return in_memory || name != "-"; }
+  // Standard input and pipes give their bytes once.
+  bool can_reopen() const;
 };
 
 class ByteStream {

@@ -1,0 +1,58 @@
+#include "workload/readers/genai.h"
+
+#include "workload/readers/timestamp.h"
+
+namespace partita::workload {
+namespace {
+
+// Curve: the one measured image generator. Memory: the median in use on the pods that served these
+// requests.
+constexpr TraceFacts kFacts{"gmt_create", parse_timestamp, "a time such as 2024-11-15 16:57:50",
+                            "miso-cyclegan-b1", 23.1};
+
+class Genai final : public TraceReader {
+ public:
+  static Result<std::unique_ptr<JobSource>> open(CsvTable table, const Input& input,
+                                                 const ReaderOptions& options) {
+    const Result<std::vector<std::size_t>> columns = table.require(kGenaiColumns);
+    if (!columns) return columns.error();
+    Result<Setup> setup = set_up(table, input, kFacts, options);
+    if (!setup) return setup.error();
+    return std::unique_ptr<JobSource>(
+        new Genai(std::move(table), options, *std::move(setup), *columns));
+  }
+
+ private:
+  Genai(CsvTable table, const ReaderOptions& options, Setup setup,
+        const std::vector<std::size_t>& columns)
+      : TraceReader(std::move(table), kFacts, options, std::move(setup)),
+        type_(columns[1]),
+        status_(columns[2]),
+        seconds_(columns[3]) {}
+
+  Result<bool> convert(JobRow& row) override {
+    if (table().field(status_) != "SUCCEED") return pass_over("predict_status is not SUCCEED");
+    if (table().field(type_).empty()) return table().bad_field(type_, "a type of request");
+    const Result<double> seconds = duration(seconds_);
+    if (!seconds) return seconds.error();
+    const Result<bool> used = set_arrival(row);
+    if (!used || !*used) return used;
+    set_id(row, table().line());
+    set_times(row, *seconds);
+    row.job_class.assign(table().field(type_));
+    return true;
+  }
+
+  std::size_t type_;
+  std::size_t status_;
+  std::size_t seconds_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<JobSource>> open_genai(CsvTable table, const Input& input,
+                                              const ReaderOptions& options) {
+  return Genai::open(std::move(table), input, options);
+}
+
+}  // namespace partita::workload
