@@ -15,7 +15,7 @@ namespace partita::decide {
 using cluster::JobHandle;
 using cluster::SliceId;
 
-// The first 64 bytes are all that a placement reads: one cache line.
+// One job in two cache lines: what placing it at every event reads stands in the second.
 struct alignas(64) ActiveJob {
   double work = 1;       // fraction left at `progress_from` (running) or now (waiting)
   Micros progress_from;  // running: since when the fraction falls
@@ -29,11 +29,16 @@ struct alignas(64) ActiveJob {
   Micros arrival;
   Micros restart;      // overhead before the next piece makes progress
   Micros first_start;  // once started
+  // A cache of on_time_sizes(): the answer, and the first instant it no longer stands for. Whoever
+  // changes pace, restart or deadline calls forget_on_time().
+  mutable Micros on_time_until = Micros{-1};
   std::uint32_t preemptions = 0;
   std::uint16_t fits = 0;  // profiles that can run it, bit i for profile i
   workload::ClassIndex job_class = 0;
   std::uint8_t size_index = 0;  // running: of its slice
+  mutable std::uint8_t on_time_bits = 0;
   bool started = false;
+  bool larger_is_faster = false;  // strictly, over all sizes
 
   bool running() const { return slice.valid(); }
 
@@ -44,9 +49,24 @@ struct alignas(64) ActiveJob {
     return std::max(0.0, work - done);
   }
 
+  // The sizes, bit i for kSliceSizes[i], on which the job would complete by its deadline if it
+  // began (or went on) there now. Exactly "completion rounded up to a microsecond <= deadline".
+  std::uint8_t on_time_sizes(Micros now) const {
+    if (now >= on_time_until) find_on_time_sizes(now);
+    return on_time_bits;
+  }
+  // A job that is late on every size stays so whatever happens to it, and that is not forgotten.
+  void forget_on_time() {
+    if (on_time_until != Micros::max()) on_time_until = Micros{-1};
+  }
+
   // The shortest time for the whole job over the sizes it may use.
   double fastest_time() const { return *std::min_element(time.begin(), time.end()); }
+
+ private:
+  void find_on_time_sizes(Micros now) const;
 };
+static_assert(sizeof(ActiveJob) == 128);
 
 // The jobs in the system; handles of completed jobs are used again, so the table is as large as the
 // largest number of jobs present at once.

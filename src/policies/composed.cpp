@@ -116,7 +116,7 @@ void ComposedScheduler::collect_round(const decide::View& view) {
 }
 
 template <typename Rule>
-const QueueEntry* ComposedScheduler::next_in_walk(const Rule& rule) {
+inline const QueueEntry* ComposedScheduler::next_in_walk(const Rule& rule) {
   // In cost mode a job may find no idle slice and still displace another.
   const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule.free_profiles();
   if (free == 0) return nullptr;
@@ -190,7 +190,7 @@ bool ComposedScheduler::displace_for(const decide::View& view, const QueueEntry&
 SliceId ComposedScheduler::slice_to_displace(const decide::View& view, const QueueEntry& entry,
                                              const Candidate& candidate) const {
   SliceId best;
-  if (candidate.fastest_remaining() > candidate.slack) return best;
+  if (candidate.on_time_sizes() == 0) return best;
   QueueEntry last = entry;
   for (std::uint32_t i = 0; i < view.cluster.slices.size(); ++i) {
     const cluster::Slice& slice = view.cluster.slices[i];
@@ -216,7 +216,10 @@ void ComposedScheduler::place_displaced(const decide::View& view, decide::Decisi
   for (const JobHandle job : displaced_) {
     SliceId slice;
     if ((rule_->free_profiles() & view.jobs[job].fits) != 0) {
-      slice = rule_->claim(Candidate(view.jobs[job], view.now, view.preemption.cost));
+      decide::ActiveJob stopped = view.jobs[job];
+      stopped.restart = view.preemption.cost;
+      stopped.forget_on_time();
+      slice = rule_->claim(Candidate(stopped, view.now));
     }
     decision.moves.push_back({job, slice});
     if (!slice.valid()) enter(view, job);

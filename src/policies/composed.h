@@ -39,7 +39,7 @@ class ComposedScheduler : public decide::Scheduler {
   // made anew for each round when they are not.
   void begin_walk(const decide::View& view);
   template <typename Rule>
-  const QueueEntry* next_in_walk(const Rule& rule);
+  [[gnu::always_inline]] const QueueEntry* next_in_walk(const Rule& rule);
   void take_from_walk();
 
   void enter(const decide::View& view, JobHandle job);

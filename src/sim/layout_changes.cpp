@@ -39,6 +39,7 @@ void LayoutChanges::penalise_running(GpuId gpu) {
     if (slice.state != cluster::SliceState::kBusy) continue;
     scheduler_.job_withdrawn(view_, slice.job);
     world_.jobs[slice.job].deadline -= kPaperRepartitionPenalty;
+    world_.jobs[slice.job].forget_on_time();
     scheduler_.job_returned(view_, slice.job);
   }
 }

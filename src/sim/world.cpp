@@ -32,6 +32,7 @@ void World::set_pace(decide::ActiveJob& job) {
   job.progress_from = now + job.restart;
   job.finish = job.progress_from + Micros{round_up(job.work * job.time[job.size_index])};
   job.restart = Micros{};
+  job.forget_on_time();
 }
 
 void World::start(JobHandle handle, SliceId slice) {
@@ -70,6 +71,7 @@ void World::rest(JobHandle handle) {
   job.work = job.work_at(now);
   job.slice = SliceId{};
   if (!free_preemption_) job.restart = options.preemption.cost;
+  job.forget_on_time();
 }
 
 void World::log_piece(const decide::ActiveJob& job) {

@@ -16,7 +16,7 @@ std::int64_t ApparentTardiness::key(const Candidate& candidate) const {
   // whose deadlines are days away.
   constexpr double kResolution = 1e9;
   const double remaining = std::max(1.0, candidate.fastest_remaining());
-  const double slack = std::max(0.0, candidate.slack - remaining);
+  const double slack = std::max(0.0, candidate.slack() - remaining);
   const double log_index =
       -slack / (kLookAhead * std::max(1.0, mean_remaining_)) - std::log(remaining);
   return std::llround(-std::max(log_index, -9e9) * kResolution);

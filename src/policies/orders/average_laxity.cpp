@@ -13,7 +13,7 @@ std::int64_t AverageLaxity::key(const Candidate& candidate) const {
     sum += time;
     ++sizes;
   }
-  return candidate.job.deadline.count - std::llround(candidate.work * sum / sizes);
+  return candidate.job.deadline.count - std::llround(candidate.work() * sum / sizes);
 }
 
 }  // namespace partita::policies

@@ -16,10 +16,11 @@ double MarginalEt::cost(const Candidate& candidate, std::size_t level,
                         const RankedSlice& slice) const {
   constexpr double kMicrosPerMinute = 60e6;
   const double run = candidate.remaining(slice.size_index);
-  const double late_minutes = std::max(0.0, run - candidate.slack) / kMicrosPerMinute;
+  const double late_minutes = std::max(0.0, run - candidate.slack()) / kMicrosPerMinute;
   const std::size_t busy = level + static_cast<std::size_t>(slice.compute_slices);
   const double extra_watts = watts_[busy] - watts_[level];
-  const double extra_energy = extra_watts * (run + candidate.overhead) / kMicrosPerMinute;
+  const double extra_energy =
+      extra_watts * (run + static_cast<double>(candidate.job.restart.count)) / kMicrosPerMinute;
   return (et_a_ * extra_energy + late_minutes) / (et_a_ + 1);
 }
 

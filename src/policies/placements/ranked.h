@@ -1,6 +1,7 @@
 // RankedRule: placements that go down a fixed list of the slices and take the first that will do.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -34,6 +35,7 @@ class RankedRule final : public SliceRule {
  private:
   SliceId take(std::uint32_t rank);
   std::uint32_t earliest_finish(const Candidate& candidate) const;
+  std::uint32_t earliest_finish_by_search(const Candidate& candidate, std::uint16_t open) const;
 
   RankedRuleTraits traits_;
   FreeSlices free_;
@@ -70,6 +72,16 @@ inline SliceId RankedRule::claim(const Candidate& candidate) {
 
 inline std::uint32_t RankedRule::earliest_finish(const Candidate& candidate) const {
   const std::uint16_t open = static_cast<std::uint16_t>(free_.free_profiles() & candidate.job.fits);
+  if (open == 0) return FreeSlices::kNone;
+  if (candidate.job.larger_is_faster) {
+    const auto fastest = static_cast<std::size_t>(std::bit_width(profiles_.sizes_of(open)) - 1);
+    return free_.first(profiles_.of_size(fastest) & open);
+  }
+  return earliest_finish_by_search(candidate, open);
+}
+
+inline std::uint32_t RankedRule::earliest_finish_by_search(const Candidate& candidate,
+                                                           std::uint16_t open) const {
   std::uint32_t best_rank = FreeSlices::kNone;
   double best_time = std::numeric_limits<double>::infinity();
   for (std::size_t size = 0; size < workload::kSliceSizeCount; ++size) {
