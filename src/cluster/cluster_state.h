@@ -123,6 +123,14 @@ inline void stop_job(ClusterState& state, SliceId id) {
   gpu.busy_memory_slices = static_cast<std::uint8_t>(gpu.busy_memory_slices - slice.memory_slices);
 }
 
+// A busy slice changes its job at one instant. REQUIRES: the job it had goes elsewhere or rests in
+// the same instant.
+inline void hand_over(ClusterState& state, SliceId id, JobHandle job) {
+  Slice& slice = state.slices[id.value];
+  CHECK(slice.state == SliceState::kBusy && !slice.closing);
+  slice.job = job;
+}
+
 // The layout of the instances jobs can run on now: those that exist, without the ones being made or
 // unmade.
 mig::Layout usable_layout(const ClusterState& state, GpuId gpu);

@@ -140,18 +140,22 @@ template <typename Rule>
 void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
                                   decide::Decision& decision) {
   ++round_number_;
-  displaced_.clear();
   rule.free_all();
-  begin_walk(view);
-  while (const QueueEntry* entry = next_in_walk(rule)) {
-    const decide::ActiveJob& job = view.jobs[entry->job];
+  const auto place = [&](const QueueEntry& entry) {
+    const decide::ActiveJob& job = view.jobs[entry.job];
     const SliceId slice = rule.claim(Candidate(job, view.now));
-    if (!slice.valid()) continue;
-    placed_in_[entry->job.value] = round_number_;
-    if (slice == job.slice) continue;
-    decision.moves.push_back({entry->job, slice});
+    if (!slice.valid()) return;
+    placed_in_[entry.job.value] = round_number_;
+    if (slice == job.slice) return;
+    decision.moves.push_back({entry.job, slice});
     const JobHandle occupant = view.cluster.slice(slice).job;
     if (occupant.valid()) displaced_.push_back(occupant);
+  };
+  if (keys_settled_) {
+    queue_.walk([&] { return rule.free_profiles(); }, place);
+  } else {
+    begin_walk(view);
+    while (const QueueEntry* entry = next_in_walk(rule)) place(*entry);
   }
   for (const JobHandle job : displaced_) {
     if (placed_in_[job.value] != round_number_) decision.moves.push_back({job, SliceId{}});

@@ -51,6 +51,15 @@ class SortedBlocks {
     ++position.block;
     position.at = at_end(position) ? 0 : blocks_[position.block]->begin;
   }
+  template <typename Condition, typename Visit>
+  void for_each_while(Condition condition, Visit visit) const {
+    for (const std::unique_ptr<Block>& block : blocks_) {
+      for (std::uint32_t at = block->begin; at < block->end; ++at) {
+        if (!condition()) return;
+        visit(block->entries[at]);
+      }
+    }
+  }
   // Removes the entry there; the position then is that of the next one.
   void erase_at(Position& position);
 
@@ -96,6 +105,19 @@ class JobQueue {
   }
   // Removes the entry next() gave last.
   void take();
+
+  // Shows every entry that next() would give, in order, to visit(entry), as long as free_profiles()
+  // is not empty. With one lane, the usual case, it is two nested loops over arrays.
+  template <typename FreeProfiles, typename Visit>
+  void walk(FreeProfiles free_profiles, Visit visit) {
+    if (lanes_.size() == 1) {
+      const std::uint16_t fits = lanes_.front().fits;
+      lanes_.front().entries.for_each_while([&] { return (free_profiles() & fits) != 0; }, visit);
+      return;
+    }
+    rewind();
+    while (const QueueEntry* entry = next_of_many(free_profiles())) visit(*entry);
+  }
 
  private:
   struct Lane {

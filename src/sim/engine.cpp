@@ -41,7 +41,6 @@ class Engine {
   void arrive_due();
   void repartition_due();
   void decide();
-  void carry_out();
   Status begin();
   void report_progress() const;
   std::string needs_of(JobId id) const;
@@ -62,7 +61,6 @@ class Engine {
   int fruitless_timers_ = 0;
   decide::Decision decision_;
   std::vector<decide::LayoutRequest> requests_;
-  std::vector<GpuId> left_;
 };
 
 Status Engine::place_initial_layouts() {
@@ -128,29 +126,7 @@ void Engine::decide() {
   decision_.moves.clear();
   scheduler_.decide(view_, decision_);
   ++world_.counts.decisions;
-  if (!decision_.moves.empty()) carry_out();
-}
-
-// All stops before all starts, so that two jobs may change places.
-void Engine::carry_out() {
-  left_.clear();
-  for (const decide::Move& move : decision_.moves) {
-    const decide::ActiveJob& job = world_.jobs[move.job];
-    if (!job.running()) continue;
-    left_.push_back(cluster::gpu_of(job.slice));
-    world_.vacate(move.job);
-    if (!move.to.valid()) world_.rest(move.job);
-  }
-  for (const decide::Move& move : decision_.moves) {
-    if (!move.to.valid()) continue;
-    if (world_.jobs[move.job].running()) {
-      world_.move(move.job, move.to);
-    } else {
-      world_.start(move.job, move.to);
-    }
-    world_.meter_gpu(cluster::gpu_of(move.to));
-  }
-  for (const GpuId gpu : left_) world_.meter_gpu(gpu);
+  if (!decision_.moves.empty()) world_.carry_out(decision_.moves);
 }
 
 void Engine::step(Micros now) {

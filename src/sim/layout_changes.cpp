@@ -59,9 +59,7 @@ void LayoutChanges::mark_unwanted(GpuId gpu, const mig::Layout& target) {
     const bool may_stop = world_.options.preemption.mode != decide::Preemption::Mode::kNone;
     if (!wanted && may_stop && slice.state == cluster::SliceState::kBusy) {
       const JobHandle job = slice.job;
-      world_.vacate(job);
-      world_.rest(job);
-      world_.meter_gpu(gpu);
+      world_.interrupt(job);
       scheduler_.job_stopped(view_, job);
     }
   }

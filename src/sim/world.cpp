@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace partita::sim {
 namespace {
 
@@ -21,61 +23,92 @@ World::World(const RunOptions& run_options)
       piece_begin_(cluster.slices.size()),
       open_layouts_(run_options.gpus) {}
 
-void World::occupy(decide::ActiveJob& job, JobHandle handle, SliceId slice) {
-  cluster::start_job(cluster, slice, handle);
-  job.slice = slice;
-  piece_begin_[slice.value] = now;
+// A slice that only changes its job stays busy: the GPU's books need no entry. What was handed over
+// must equal what was taken over, or a job would be lost.
+void World::carry_out(const std::vector<decide::Move>& moves) {
+  left_.clear();
+  for (const decide::Move& move : moves) left_.push_back(jobs[move.job].slice);
+  if (options.keep_schedule) {
+    for (const decide::Move& move : moves) log_piece(jobs[move.job]);
+  }
+  std::size_t taken_over = 0;
+  for (const decide::Move& move : moves) {
+    decide::ActiveJob& job = jobs[move.job];
+    if (!move.to.valid()) {
+      rest(move.job, job);
+      continue;
+    }
+    const bool busy = cluster.slice(move.to).state == cluster::SliceState::kBusy;
+    taken_over += busy ? 1U : 0U;
+    if (busy) {
+      cluster::hand_over(cluster, move.to, move.job);
+    } else {
+      cluster::start_job(cluster, move.to, move.job);
+      meter_gpu(cluster::gpu_of(move.to));
+    }
+    enter(move.job, job, move.to);
+  }
+  std::size_t handed_over = 0;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    if (!left_[i].valid()) continue;
+    ++counts.preemptions;
+    if (cluster.slice(left_[i]).job != moves[i].job) {
+      ++handed_over;
+      continue;
+    }
+    cluster::stop_job(cluster, left_[i]);
+    meter_gpu(cluster::gpu_of(left_[i]));
+  }
+  CHECK(taken_over == handed_over);
 }
 
+void World::enter(JobHandle handle, decide::ActiveJob& job, SliceId slice) {
+  if (options.keep_schedule) piece_begin_[slice.value] = now;
+  const std::uint8_t size_index = cluster.slice(slice).size_index;
+  const bool was_running = job.running();
+  job.slice = slice;
+  if (was_running) {
+    ++job.preemptions;
+    if (free_preemption_ && size_index == job.size_index) return;
+    job.work = job.work_at(now);
+    charge_interruption(job);
+    job.size_index = size_index;
+    set_pace(job);
+    completions.change(handle, job.finish);
+    return;
+  }
+  if (!job.started) {
+    job.started = true;
+    job.first_start = now;
+  }
+  job.size_index = size_index;
+  set_pace(job);
+  completions.add(handle, job.finish);
+}
+
+// From now on the work falls at the pace of the present size.
 void World::set_pace(decide::ActiveJob& job) {
-  job.size_index = cluster.slice(job.slice).size_index;
   job.progress_from = now + job.restart;
   job.finish = job.progress_from + Micros{round_up(job.work * job.time[job.size_index])};
   job.restart = Micros{};
   job.forget_on_time();
 }
 
-void World::start(JobHandle handle, SliceId slice) {
-  decide::ActiveJob& job = jobs[handle];
-  occupy(job, handle, slice);
-  set_pace(job);
-  if (!job.started) {
-    job.started = true;
-    job.first_start = now;
-  }
-  completions.add(handle, job.finish);
-}
-
-void World::vacate(JobHandle handle) {
-  decide::ActiveJob& job = jobs[handle];
-  log_piece(job);
-  cluster::stop_job(cluster, job.slice);
+void World::rest(JobHandle handle, decide::ActiveJob& job) {
   ++job.preemptions;
-  ++counts.preemptions;
-}
-
-void World::move(JobHandle handle, SliceId slice) {
-  decide::ActiveJob& job = jobs[handle];
-  const bool same_pace = free_preemption_ && cluster.slice(slice).size_index == job.size_index;
-  occupy(job, handle, slice);
-  if (same_pace) return;
-  job.work = job.work_at(now);
-  if (!free_preemption_) job.restart = options.preemption.cost;
-  set_pace(job);
-  completions.change(handle, job.finish);
-}
-
-void World::rest(JobHandle handle) {
-  decide::ActiveJob& job = jobs[handle];
   completions.remove(handle);
   job.work = job.work_at(now);
   job.slice = SliceId{};
-  if (!free_preemption_) job.restart = options.preemption.cost;
+  charge_interruption(job);
   job.forget_on_time();
 }
 
+void World::charge_interruption(decide::ActiveJob& job) const {
+  if (!free_preemption_) job.restart = options.preemption.cost;
+}
+
 void World::log_piece(const decide::ActiveJob& job) {
-  if (!options.keep_schedule) return;
+  if (!job.running()) return;
   const Micros begin = piece_begin_[job.slice.value];
   if (begin == now) return;
   counts.schedule.push_back({job.id, job.slice, cluster.slice(job.slice).profile, begin, now});
@@ -83,7 +116,7 @@ void World::log_piece(const decide::ActiveJob& job) {
 
 void World::complete(JobHandle handle) {
   decide::ActiveJob& job = jobs[handle];
-  log_piece(job);
+  if (options.keep_schedule) log_piece(job);
   cluster::stop_job(cluster, job.slice);
   tally.add(job.first_start - job.arrival, now - job.deadline);
   last_completion = now;

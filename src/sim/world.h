@@ -5,6 +5,7 @@
 
 #include "cluster/cluster_state.h"
 #include "decide/active_job.h"
+#include "decide/scheduler.h"
 #include "decide/view.h"
 #include "sim/completions.h"
 #include "sim/energy_meter.h"
@@ -19,16 +20,13 @@ using cluster::SliceId;
 struct World {
   explicit World(const RunOptions& run_options);
 
-  // A waiting job runs on the slice from now on. REQUIRES: the slice is open and fits it.
-  void start(JobHandle handle, SliceId slice);
-  // A running job leaves its slice, to be moved or put to rest in the same instant.
-  void vacate(JobHandle handle);
-  // A vacated job goes on elsewhere. On a slice of the same size its completion stays what it was,
-  // to the microsecond, unless interruptions cost.
-  void move(JobHandle handle, SliceId slice);
-  // A vacated job waits; it keeps its progress and pays the cost of preemption when it starts
+  // Carries out a decision: all moves happen in one instant, so jobs may change places. A job that
+  // moves to a slice of the same size keeps its completion, to the microsecond, unless
+  // interruptions cost. One that goes to rest keeps its progress and pays the cost when it starts
   // again.
-  void rest(JobHandle handle);
+  void carry_out(const std::vector<decide::Move>& moves);
+  // One job goes to rest.
+  void interrupt(JobHandle handle) { carry_out({{handle, SliceId{}}}); }
   // The job's work is done; it leaves its slice.
   void complete(JobHandle handle);
 
@@ -53,12 +51,14 @@ struct World {
   Micros last_completion;
 
  private:
-  void occupy(decide::ActiveJob& job, JobHandle handle, SliceId slice);
-  // The remaining fraction is work * time on the present slice from now on; gives the completion.
+  void enter(JobHandle handle, decide::ActiveJob& job, SliceId slice);
+  void rest(JobHandle handle, decide::ActiveJob& job);
   void set_pace(decide::ActiveJob& job);
+  void charge_interruption(decide::ActiveJob& job) const;
   void log_piece(const decide::ActiveJob& job);
 
   bool free_preemption_;
+  std::vector<SliceId> left_;              // by move: where its job was before
   std::vector<Micros> piece_begin_;        // by slice
   std::vector<LayoutPiece> open_layouts_;  // by GPU
 };

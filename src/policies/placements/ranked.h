@@ -29,7 +29,7 @@ class RankedRule final : public SliceRule {
   void rebuild(const decide::View& view) override;
   void free_all() override { free_.free_all(); }
   void release(SliceId slice) override { free_.release(slice); }
-  SliceId claim(const Candidate& candidate) override;
+  [[gnu::always_inline]] SliceId claim(const Candidate& candidate) override;
   std::uint16_t free_profiles() const override { return free_.free_profiles(); }
 
  private:
