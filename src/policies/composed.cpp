@@ -31,6 +31,7 @@ void ComposedScheduler::begin(const decide::View& view) {
   keys_settled_ = order_->key_change() == KeyChange::kNever ||
                   (order_->key_change() == KeyChange::kWithProgress && mode_ != Mode::kFree);
   queue_.clear();
+  lone_.reset();
   pool_.clear();
   rule_->rebuild(view);
 }
@@ -72,23 +73,41 @@ void ComposedScheduler::decide(const decide::View& view, decide::Decision& decis
 
 void ComposedScheduler::enter(const decide::View& view, JobHandle job) {
   grow_to_hold(placed_in_, job);
-  if (keys_settled_) {
-    const decide::ActiveJob& active = view.jobs[job];
-    // The key is computed again when the job leaves: it depends on nothing that changes meanwhile.
-    queue_.insert({order_->key(Candidate(active, view.now)), active.id, job}, active.fits);
+  if (!keys_settled_) return add_to_pool(job);
+  const QueueEntry entry = entry_of(view, job);
+  if (mode_ == Mode::kNone && queue_.empty() && !lone_) {
+    lone_ = entry;
     return;
   }
+  queue_lone(view);
+  queue_.insert(entry, view.jobs[job].fits);
+}
+
+void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
+  if (!keys_settled_) return remove_from_pool(job);
+  queue_lone(view);
+  // The key is computed anew: it depends on nothing that changed since the job entered.
+  queue_.erase(entry_of(view, job), view.jobs[job].fits);
+}
+
+QueueEntry ComposedScheduler::entry_of(const decide::View& view, JobHandle job) const {
+  const decide::ActiveJob& active = view.jobs[job];
+  return {order_->key(Candidate(active, view.now)), active.id, job};
+}
+
+void ComposedScheduler::queue_lone(const decide::View& view) {
+  if (!lone_) return;
+  queue_.insert(*lone_, view.jobs[lone_->job].fits);
+  lone_.reset();
+}
+
+void ComposedScheduler::add_to_pool(JobHandle job) {
   grow_to_hold(pool_index_, job);
   pool_index_[job.value] = static_cast<std::uint32_t>(pool_.size());
   pool_.push_back(job);
 }
 
-void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
-  if (keys_settled_) {
-    const decide::ActiveJob& active = view.jobs[job];
-    queue_.erase({order_->key(Candidate(active, view.now)), active.id, job}, active.fits);
-    return;
-  }
+void ComposedScheduler::remove_from_pool(JobHandle job) {
   const std::uint32_t index = pool_index_[job.value];
   CHECK(pool_[index] == job);
   pool_[index] = pool_.back();
@@ -130,10 +149,7 @@ inline const QueueEntry* ComposedScheduler::next_in_walk(const Rule& rule) {
 
 void ComposedScheduler::take_from_walk() {
   if (keys_settled_) return queue_.take();
-  const std::uint32_t index = pool_index_[current_.job.value];
-  pool_[index] = pool_.back();
-  pool_index_[pool_[index].value] = index;
-  pool_.pop_back();
+  remove_from_pool(current_.job);
 }
 
 template <typename Rule>
@@ -166,12 +182,18 @@ void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
 template <typename Rule>
 void ComposedScheduler::place_waiting(Rule& rule, const decide::View& view,
                                       decide::Decision& decision) {
+  if (lone_) {
+    const SliceId slice = rule.claim(Candidate(view.jobs[lone_->job], view.now));
+    if (!slice.valid()) return queue_lone(view);
+    decision.moves.push_back({lone_->job, slice});
+    lone_.reset();
+    return;
+  }
   begin_walk(view);
   while (const QueueEntry* entry = next_in_walk(rule)) {
     const Candidate candidate(view.jobs[entry->job], view.now);
     const SliceId slice = rule.claim(candidate);
-    const bool late = !slice.valid() || !candidate.on_time(view.cluster.slice(slice).size_index);
-    if (mode_ == Mode::kCost && late && displace_for(view, *entry, candidate, decision)) {
+    if (mode_ == Mode::kCost && displace_for(view, *entry, candidate, slice, decision)) {
       if (slice.valid()) rule.release(slice);
       take_from_walk();
       continue;
@@ -183,7 +205,9 @@ void ComposedScheduler::place_waiting(Rule& rule, const decide::View& view,
 }
 
 bool ComposedScheduler::displace_for(const decide::View& view, const QueueEntry& entry,
-                                     const Candidate& candidate, decide::Decision& decision) {
+                                     const Candidate& candidate, SliceId idle,
+                                     decide::Decision& decision) {
+  if (idle.valid() && candidate.on_time(view.cluster.slice(idle).size_index)) return false;
   const SliceId slice = slice_to_displace(view, entry, candidate);
   if (!slice.valid()) return false;
   displaced_.push_back(view.cluster.slice(slice).job);
@@ -202,8 +226,7 @@ SliceId ComposedScheduler::slice_to_displace(const decide::View& view, const Que
     if ((candidate.job.fits >> slice.profile & 1U) == 0) continue;
     if (!candidate.on_time(slice.size_index)) continue;
     if (std::find(displaced_.begin(), displaced_.end(), slice.job) != displaced_.end()) continue;
-    const decide::ActiveJob& job = view.jobs[slice.job];
-    const QueueEntry running{order_->key(Candidate(job, view.now)), job.id, slice.job};
+    const QueueEntry running = entry_of(view, slice.job);
     if (!last.before(running)) continue;
     last = running;
     best = SliceId{i};
@@ -212,11 +235,8 @@ SliceId ComposedScheduler::slice_to_displace(const decide::View& view, const Que
 }
 
 void ComposedScheduler::place_displaced(const decide::View& view, decide::Decision& decision) {
-  std::sort(displaced_.begin(), displaced_.end(), [&](JobHandle a, JobHandle b) {
-    const QueueEntry first{order_->key(Candidate(view.jobs[a], view.now)), view.jobs[a].id, a};
-    const QueueEntry second{order_->key(Candidate(view.jobs[b], view.now)), view.jobs[b].id, b};
-    return first.before(second);
-  });
+  std::sort(displaced_.begin(), displaced_.end(),
+            [&](JobHandle a, JobHandle b) { return entry_of(view, a).before(entry_of(view, b)); });
   for (const JobHandle job : displaced_) {
     SliceId slice;
     if ((rule_->free_profiles() & view.jobs[job].fits) != 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "decide/scheduler.h"
@@ -44,6 +45,10 @@ class ComposedScheduler : public decide::Scheduler {
 
   void enter(const decide::View& view, JobHandle job);
   void leave(const decide::View& view, JobHandle job);
+  QueueEntry entry_of(const decide::View& view, JobHandle job) const;
+  void queue_lone(const decide::View& view);
+  void add_to_pool(JobHandle job);
+  void remove_from_pool(JobHandle job);
   void collect_round(const decide::View& view);
 
   // Both for a rule known at compile time, whose calls are then inlined, and for any other.
@@ -51,8 +56,9 @@ class ComposedScheduler : public decide::Scheduler {
   void place_all(Rule& rule, const decide::View& view, decide::Decision& decision);
   template <typename Rule>
   void place_waiting(Rule& rule, const decide::View& view, decide::Decision& decision);
+  // Whether the job displaces another because it would be late on the idle slice it could have.
   bool displace_for(const decide::View& view, const QueueEntry& entry, const Candidate& candidate,
-                    decide::Decision& decision);
+                    SliceId idle, decide::Decision& decision);
   SliceId slice_to_displace(const decide::View& view, const QueueEntry& entry,
                             const Candidate& candidate) const;
   void place_displaced(const decide::View& view, decide::Decision& decision);
@@ -63,7 +69,10 @@ class ComposedScheduler : public decide::Scheduler {
   Mode mode_ = Mode::kFree;
   bool keys_settled_ = true;
 
-  JobQueue queue_;                         // keys settled
+  JobQueue queue_;  // keys settled
+  // The only waiting job of a run without preemption: most jobs of a fleet that is not full find a
+  // slice in the instant they come, and need not go through the queue.
+  std::optional<QueueEntry> lone_;
   std::vector<JobHandle> pool_;            // keys not settled: the same jobs, unordered
   std::vector<std::uint32_t> pool_index_;  // by handle
   std::vector<QueueEntry> round_;          // heap of this round

@@ -120,10 +120,12 @@ JobQueue::Lane& JobQueue::lane_of(std::uint16_t fits) {
 
 void JobQueue::insert(const QueueEntry& entry, std::uint16_t fits) {
   lane_of(fits).entries.insert(entry);
+  ++size_;
 }
 
 void JobQueue::erase(const QueueEntry& entry, std::uint16_t fits) {
   lane_of(fits).entries.erase(entry);
+  --size_;
 }
 
 void JobQueue::rewind() {
@@ -149,6 +151,7 @@ const QueueEntry* JobQueue::next_of_many(std::uint16_t free_profiles) {
 void JobQueue::take() {
   CHECK(last_ != nullptr && last_->given);
   last_->entries.erase_at(last_->at);
+  --size_;
   last_->given = false;
 }
 

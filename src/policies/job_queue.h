@@ -92,7 +92,11 @@ class JobQueue {
   void insert(const QueueEntry& entry, std::uint16_t fits);
   // REQUIRES: the entry is there.
   void erase(const QueueEntry& entry, std::uint16_t fits);
-  void clear() { lanes_.clear(); }
+  void clear() {
+    lanes_.clear();
+    size_ = 0;
+  }
+  bool empty() const { return size_ == 0; }
 
   // A walk from the front: next() gives the first entry not yet seen that fits one of the profiles,
   // or null. Entries passed over because nothing of theirs was free are seen in a later call of the
@@ -145,6 +149,7 @@ class JobQueue {
   Lane& lane_of(std::uint16_t fits);
 
   std::vector<Lane> lanes_;
+  std::size_t size_ = 0;
   Lane* last_ = nullptr;
 };
 

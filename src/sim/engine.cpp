@@ -59,6 +59,7 @@ class Engine {
   std::size_t next_arrival_ = 0;
   Micros next_timer_ = Micros::max();
   int fruitless_timers_ = 0;
+  JobId unplaceable_;  // a job that fits no profile: the run ends
   decide::Decision decision_;
   std::vector<decide::LayoutRequest> requests_;
 };
@@ -101,7 +102,9 @@ void Engine::arrive_due() {
   while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].arrival == world_.now) {
     const workload::Job& job = trace_.jobs[next_arrival_];
     const JobId id{static_cast<std::uint32_t>(next_arrival_)};
-    const JobHandle handle = world_.jobs.add(decide::make_active(job, id, fits_(job)));
+    const std::uint16_t fits = fits_(job);
+    if (fits == 0) unplaceable_ = id;
+    const JobHandle handle = world_.jobs.add(decide::make_active(job, id, fits));
     scheduler_.job_arrived(view_, handle);
     ++next_arrival_;
     ++world_.counts.events;
@@ -148,6 +151,7 @@ Result<RunResult> Engine::run() {
     const Micros next = next_event();
     if (next == Micros::max() || fruitless_timers_ > kFruitlessTimersMax) return stuck();
     step(next);
+    if (unplaceable_.valid()) return fits_nowhere(unplaceable_);
     if (progress_ && world_.counts.decisions % kDecisionsPerProgress == 0) report_progress();
   }
   RunResult result;
@@ -156,9 +160,6 @@ Result<RunResult> Engine::run() {
 }
 
 Status Engine::begin() {
-  for (std::size_t i = 0; i < trace_.jobs.size(); ++i) {
-    if (fits_(trace_.jobs[i]) == 0) return fits_nowhere(JobId{static_cast<std::uint32_t>(i)});
-  }
   const Status placed = place_initial_layouts();
   if (!placed) return placed;
   world_.tally.reserve(trace_.jobs.size());

@@ -25,33 +25,43 @@ World::World(const RunOptions& run_options)
 
 // A slice that only changes its job stays busy: the GPU's books need no entry. What was handed over
 // must equal what was taken over, or a job would be lost.
-void World::carry_out(const std::vector<decide::Move>& moves) {
-  left_.clear();
-  for (const decide::Move& move : moves) left_.push_back(jobs[move.job].slice);
+void World::carry_out(std::span<const decide::Move> moves) {
   if (options.keep_schedule) {
     for (const decide::Move& move : moves) log_piece(jobs[move.job]);
   }
+  left_.resize(moves.size());
   std::size_t taken_over = 0;
-  for (const decide::Move& move : moves) {
-    decide::ActiveJob& job = jobs[move.job];
-    if (!move.to.valid()) {
-      rest(move.job, job);
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    decide::ActiveJob& job = jobs[moves[i].job];
+    left_[i] = job.slice;
+    if (!moves[i].to.valid()) {
+      rest(moves[i].job, job);
       continue;
     }
-    const bool busy = cluster.slice(move.to).state == cluster::SliceState::kBusy;
-    taken_over += busy ? 1U : 0U;
-    if (busy) {
-      cluster::hand_over(cluster, move.to, move.job);
+    const cluster::Slice& slice = cluster.slice(moves[i].to);
+    if (slice.state == cluster::SliceState::kBusy) {
+      cluster::hand_over(cluster, moves[i].to, moves[i].job);
+      ++taken_over;
     } else {
-      cluster::start_job(cluster, move.to, move.job);
-      meter_gpu(cluster::gpu_of(move.to));
+      cluster::start_job(cluster, moves[i].to, moves[i].job);
+      meter_gpu(cluster::gpu_of(moves[i].to));
     }
-    enter(move.job, job, move.to);
+    if (options.keep_schedule) piece_begin_[moves[i].to.value] = now;
+    job.slice = moves[i].to;
+    const bool same_pace =
+        free_preemption_ && left_[i].valid() && slice.size_index == job.size_index;
+    if (!same_pace) change_pace(moves[i].job, job, slice.size_index, left_[i].valid());
   }
+  CHECK(taken_over == release_left(moves));
+}
+
+// Frees the slices that jobs left and none took over; gives the number of those taken over.
+std::size_t World::release_left(std::span<const decide::Move> moves) {
   std::size_t handed_over = 0;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     if (!left_[i].valid()) continue;
     ++counts.preemptions;
+    ++jobs[moves[i].job].preemptions;
     if (cluster.slice(left_[i]).job != moves[i].job) {
       ++handed_over;
       continue;
@@ -59,31 +69,25 @@ void World::carry_out(const std::vector<decide::Move>& moves) {
     cluster::stop_job(cluster, left_[i]);
     meter_gpu(cluster::gpu_of(left_[i]));
   }
-  CHECK(taken_over == handed_over);
+  return handed_over;
 }
 
-void World::enter(JobHandle handle, decide::ActiveJob& job, SliceId slice) {
-  if (options.keep_schedule) piece_begin_[slice.value] = now;
-  const std::uint8_t size_index = cluster.slice(slice).size_index;
-  const bool was_running = job.running();
-  job.slice = slice;
+void World::change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
+                        bool was_running) {
   if (was_running) {
-    ++job.preemptions;
-    if (free_preemption_ && size_index == job.size_index) return;
     job.work = job.work_at(now);
     charge_interruption(job);
-    job.size_index = size_index;
-    set_pace(job);
-    completions.change(handle, job.finish);
-    return;
-  }
-  if (!job.started) {
+  } else if (!job.started) {
     job.started = true;
     job.first_start = now;
   }
   job.size_index = size_index;
   set_pace(job);
-  completions.add(handle, job.finish);
+  if (was_running) {
+    completions.change(handle, job.finish);
+  } else {
+    completions.add(handle, job.finish);
+  }
 }
 
 // From now on the work falls at the pace of the present size.
@@ -95,7 +99,6 @@ void World::set_pace(decide::ActiveJob& job) {
 }
 
 void World::rest(JobHandle handle, decide::ActiveJob& job) {
-  ++job.preemptions;
   completions.remove(handle);
   job.work = job.work_at(now);
   job.slice = SliceId{};

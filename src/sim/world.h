@@ -1,6 +1,7 @@
 // World: the moving parts of a run and the few operations on them that keep their books in step.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "cluster/cluster_state.h"
@@ -24,9 +25,12 @@ struct World {
   // moves to a slice of the same size keeps its completion, to the microsecond, unless
   // interruptions cost. One that goes to rest keeps its progress and pays the cost when it starts
   // again.
-  void carry_out(const std::vector<decide::Move>& moves);
+  void carry_out(std::span<const decide::Move> moves);
   // One job goes to rest.
-  void interrupt(JobHandle handle) { carry_out({{handle, SliceId{}}}); }
+  void interrupt(JobHandle handle) {
+    const decide::Move move{handle, SliceId{}};
+    carry_out({&move, 1});
+  }
   // The job's work is done; it leaves its slice.
   void complete(JobHandle handle);
 
@@ -51,7 +55,9 @@ struct World {
   Micros last_completion;
 
  private:
-  void enter(JobHandle handle, decide::ActiveJob& job, SliceId slice);
+  std::size_t release_left(std::span<const decide::Move> moves);
+  void change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
+                   bool was_running);
   void rest(JobHandle handle, decide::ActiveJob& job);
   void set_pace(decide::ActiveJob& job);
   void charge_interruption(decide::ActiveJob& job) const;

@@ -36,7 +36,6 @@ class TableSource : public JobSource {
   bool pass_over(std::string_view reason);
   void warn(std::string sentence) { notes_.push_back(std::move(sentence)); }
   const CsvTable& table() const { return table_; }
-  std::uint64_t jobs_given() const { return jobs_; }
 
  private:
   CsvTable table_;
