@@ -1,7 +1,6 @@
 #include "workload/generators/thinning.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace partita::workload {
 

@@ -22,7 +22,7 @@ TEST(Dialects, AnUnknownNameListsTheKnownOnes) {
 TEST(Dialects, EachIsRecognisedByItsColumnsInAnyOrder) {
   for (const Dialect& dialect : dialects()) {
     std::vector<std::string> header(dialect.columns.rbegin(), dialect.columns.rend());
-    header.push_back("something else");
+    header.emplace_back("something else");
     ASSERT_NE(detect(header), nullptr);
     EXPECT_EQ(detect(header)->name, dialect.name);
     EXPECT_TRUE(find_dialect(dialect.name).ok());
