@@ -16,6 +16,18 @@ void grow_to_hold(std::vector<std::uint32_t>& table, JobHandle job) {
   if (job.value >= table.size()) table.resize(std::size_t{job.value} * 2 + 16, 0);
 }
 
+// A preemptive round of any rule; SmallRound is the fast one.
+class RuleRound {
+ public:
+  explicit RuleRound(SliceRule& rule) : rule_(rule) { rule_.free_all(); }
+
+  bool any_free(std::uint16_t fits) const { return (rule_.free_profiles() & fits) != 0; }
+  SliceId claim(const Candidate& candidate) { return rule_.claim(candidate); }
+
+ private:
+  SliceRule& rule_;
+};
+
 }  // namespace
 
 ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
@@ -33,6 +45,7 @@ void ComposedScheduler::begin(const decide::View& view) {
   queue_.clear();
   lone_.reset();
   pool_.clear();
+  all_profiles_ = static_cast<std::uint16_t>((1U << view.cluster.model->profiles.size()) - 1);
   rule_->rebuild(view);
 }
 
@@ -62,12 +75,12 @@ void ComposedScheduler::layout_changed(const decide::View& view) {
 }
 
 void ComposedScheduler::decide(const decide::View& view, decide::Decision& decision) {
-  const bool all = mode_ == Mode::kFree;
-  if (ranked_ != nullptr) {
-    all ? place_all(*ranked_, view, decision) : place_waiting(*ranked_, view, decision);
-  } else {
-    all ? place_all(*rule_, view, decision) : place_waiting(*rule_, view, decision);
+  if (mode_ == Mode::kFree) {
+    const bool small = ranked_ != nullptr && ranked_->small();
+    return small ? place_all(SmallRound(*ranked_), view, decision)
+                 : place_all(RuleRound(*rule_), view, decision);
   }
+  place_waiting(view, decision);
   if (!displaced_.empty()) place_displaced(view, decision);
 }
 
@@ -124,8 +137,7 @@ void ComposedScheduler::begin_walk(const decide::View& view) {
 void ComposedScheduler::collect_round(const decide::View& view) {
   round_.clear();
   candidates_.clear();
-  const std::uint16_t free = rule_->free_profiles();
-  if (free == 0 && mode_ != Mode::kCost) return;
+  if (mode_ == Mode::kNone && rule_->free_profiles() == 0) return;
   for (const JobHandle job : pool_) candidates_.emplace_back(view.jobs[job], view.now);
   order_->begin_round(candidates_);
   for (std::size_t i = 0; i < pool_.size(); ++i) {
@@ -134,12 +146,14 @@ void ComposedScheduler::collect_round(const decide::View& view) {
   std::make_heap(round_.begin(), round_.end(), comes_after);
 }
 
-template <typename Rule>
-inline const QueueEntry* ComposedScheduler::next_in_walk(const Rule& rule) {
+const QueueEntry* ComposedScheduler::next_in_walk() {
   // In cost mode a job may find no idle slice and still displace another.
-  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule.free_profiles();
+  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule_->free_profiles();
   if (free == 0) return nullptr;
-  if (keys_settled_) return queue_.next(free);
+  return keys_settled_ ? queue_.next(free) : next_in_round();
+}
+
+const QueueEntry* ComposedScheduler::next_in_round() {
   if (round_.empty()) return nullptr;
   std::pop_heap(round_.begin(), round_.end(), comes_after);
   current_ = round_.back();
@@ -152,14 +166,13 @@ void ComposedScheduler::take_from_walk() {
   remove_from_pool(current_.job);
 }
 
-template <typename Rule>
-void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
+template <typename Round>
+void ComposedScheduler::place_all(Round round, const decide::View& view,
                                   decide::Decision& decision) {
   ++round_number_;
-  rule.free_all();
-  const auto place = [&](const QueueEntry& entry) {
+  const auto place = [&](const QueueEntry& entry) __attribute__((always_inline)) {
     const decide::ActiveJob& job = view.jobs[entry.job];
-    const SliceId slice = rule.claim(Candidate(job, view.now));
+    const SliceId slice = round.claim(Candidate(job, view.now));
     if (!slice.valid()) return;
     placed_in_[entry.job.value] = round_number_;
     if (slice == job.slice) return;
@@ -168,10 +181,11 @@ void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
     if (occupant.valid()) displaced_.push_back(occupant);
   };
   if (keys_settled_) {
-    queue_.walk([&] { return rule.free_profiles(); }, place);
+    queue_.walk([&](std::uint16_t fits) { return round.any_free(fits); }, place);
   } else {
-    begin_walk(view);
-    while (const QueueEntry* entry = next_in_walk(rule)) place(*entry);
+    collect_round(view);
+    const QueueEntry* entry = nullptr;
+    while (round.any_free(all_profiles_) && (entry = next_in_round()) != nullptr) place(*entry);
   }
   for (const JobHandle job : displaced_) {
     if (placed_in_[job.value] != round_number_) decision.moves.push_back({job, SliceId{}});
@@ -179,22 +193,20 @@ void ComposedScheduler::place_all(Rule& rule, const decide::View& view,
   displaced_.clear();
 }
 
-template <typename Rule>
-void ComposedScheduler::place_waiting(Rule& rule, const decide::View& view,
-                                      decide::Decision& decision) {
+void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {
   if (lone_) {
-    const SliceId slice = rule.claim(Candidate(view.jobs[lone_->job], view.now));
+    const SliceId slice = rule_->claim(Candidate(view.jobs[lone_->job], view.now));
     if (!slice.valid()) return queue_lone(view);
     decision.moves.push_back({lone_->job, slice});
     lone_.reset();
     return;
   }
   begin_walk(view);
-  while (const QueueEntry* entry = next_in_walk(rule)) {
+  while (const QueueEntry* entry = next_in_walk()) {
     const Candidate candidate(view.jobs[entry->job], view.now);
-    const SliceId slice = rule.claim(candidate);
+    const SliceId slice = rule_->claim(candidate);
     if (mode_ == Mode::kCost && displace_for(view, *entry, candidate, slice, decision)) {
-      if (slice.valid()) rule.release(slice);
+      if (slice.valid()) rule_->release(slice);
       take_from_walk();
       continue;
     }

@@ -39,8 +39,8 @@ class ComposedScheduler : public decide::Scheduler {
   // The jobs to place, in order: a walk over the queue when keys are settled at arrival, a heap
   // made anew for each round when they are not.
   void begin_walk(const decide::View& view);
-  template <typename Rule>
-  [[gnu::always_inline]] const QueueEntry* next_in_walk(const Rule& rule);
+  const QueueEntry* next_in_walk();
+  const QueueEntry* next_in_round();
   void take_from_walk();
 
   void enter(const decide::View& view, JobHandle job);
@@ -51,11 +51,9 @@ class ComposedScheduler : public decide::Scheduler {
   void remove_from_pool(JobHandle job);
   void collect_round(const decide::View& view);
 
-  // Both for a rule known at compile time, whose calls are then inlined, and for any other.
-  template <typename Rule>
-  void place_all(Rule& rule, const decide::View& view, decide::Decision& decision);
-  template <typename Rule>
-  void place_waiting(Rule& rule, const decide::View& view, decide::Decision& decision);
+  template <typename Round>
+  void place_all(Round round, const decide::View& view, decide::Decision& decision);
+  void place_waiting(const decide::View& view, decide::Decision& decision);
   // Whether the job displaces another because it would be late on the idle slice it could have.
   bool displace_for(const decide::View& view, const QueueEntry& entry, const Candidate& candidate,
                     SliceId idle, decide::Decision& decision);
@@ -68,6 +66,7 @@ class ComposedScheduler : public decide::Scheduler {
   RankedRule* ranked_ = nullptr;  // the rule, when it is one: most are
   Mode mode_ = Mode::kFree;
   bool keys_settled_ = true;
+  std::uint16_t all_profiles_ = 0;
 
   JobQueue queue_;  // keys settled
   // The only waiting job of a run without preemption: most jobs of a fleet that is not full find a

@@ -49,6 +49,8 @@ void FreeSlices::rebuild(const decide::View& view, const SlicePreference& before
   } else {
     free_.assign(profile_count, RankSet(static_cast<std::uint32_t>(slices_.size())));
   }
+  ids_.clear();
+  for (const RankedSlice& slice : slices_) ids_.push_back(slice.slice);
   all_profiles_ = free_profiles_ = 0;
   free_word_ = 0;
   for (std::uint32_t rank = 0; rank < slices_.size(); ++rank) {

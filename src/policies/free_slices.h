@@ -75,6 +75,13 @@ class FreeSlices {
   std::uint32_t count(std::uint16_t profiles) const;
   std::uint32_t nth(std::uint16_t profiles, std::uint32_t index) const;
 
+  // Whether all fits in words, and what a round over such a fleet needs: the ranks of the slices of
+  // a mask of profiles as bits, all ranks, and the slice of each rank.
+  bool small() const { return small_; }
+  const std::uint64_t* words() const { return words_.data(); }
+  std::uint64_t all_word() const { return all_word_; }
+  const SliceId* slice_ids() const { return ids_.data(); }
+
   const RankedSlice& at(std::uint32_t rank) const { return slices_[rank]; }
   std::uint32_t rank_of(SliceId slice) const { return rank_of_[slice.value]; }
   std::uint16_t free_profiles() const { return free_profiles_; }
@@ -88,6 +95,7 @@ class FreeSlices {
   void index_small(std::size_t profile_count);
 
   std::vector<RankedSlice> slices_;     // by rank
+  std::vector<SliceId> ids_;            // by rank
   std::vector<std::uint32_t> rank_of_;  // by slice; kNone where no slice is ranked
   std::uint16_t free_profiles_ = 0;
   std::uint16_t all_profiles_ = 0;

@@ -136,18 +136,6 @@ void JobQueue::rewind() {
   last_ = nullptr;
 }
 
-const QueueEntry* JobQueue::next_of_many(std::uint16_t free_profiles) {
-  const QueueEntry* best = nullptr;
-  for (Lane& lane : lanes_) {
-    const QueueEntry* entry = lane.peek(free_profiles);
-    if (entry == nullptr || (best != nullptr && !entry->before(*best))) continue;
-    best = entry;
-    last_ = &lane;
-  }
-  if (best != nullptr) last_->given = true;
-  return best;
-}
-
 void JobQueue::take() {
   CHECK(last_ != nullptr && last_->given);
   last_->entries.erase_at(last_->at);

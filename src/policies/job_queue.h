@@ -52,7 +52,7 @@ class SortedBlocks {
     position.at = at_end(position) ? 0 : blocks_[position.block]->begin;
   }
   template <typename Condition, typename Visit>
-  void for_each_while(Condition condition, Visit visit) const {
+  [[gnu::always_inline]] void for_each_while(Condition condition, Visit visit) const {
     for (const std::unique_ptr<Block>& block : blocks_) {
       for (std::uint32_t at = block->begin; at < block->end; ++at) {
         if (!condition()) return;
@@ -103,24 +103,23 @@ class JobQueue {
   // same walk only if they come after the entry last given in their lane.
   void rewind();
   const QueueEntry* next(std::uint16_t free_profiles) {
-    if (lanes_.size() != 1) return next_of_many(free_profiles);
-    last_ = lanes_.data();
-    return last_->next(free_profiles);
+    return next_of_many([&](std::uint16_t fits) { return (fits & free_profiles) != 0; });
   }
   // Removes the entry next() gave last.
   void take();
 
-  // Shows every entry that next() would give, in order, to visit(entry), as long as free_profiles()
-  // is not empty. With one lane, the usual case, it is two nested loops over arrays.
-  template <typename FreeProfiles, typename Visit>
-  void walk(FreeProfiles free_profiles, Visit visit) {
+  // Shows the entries in order to visit(entry), those that fit nothing free passed over:
+  // any_free(fits) says whether one of the profiles is. With one lane, the usual case, two nested
+  // loops over arrays.
+  template <typename AnyFree, typename Visit>
+  [[gnu::always_inline]] void walk(AnyFree any_free, Visit visit) {
     if (lanes_.size() == 1) {
       const std::uint16_t fits = lanes_.front().fits;
-      lanes_.front().entries.for_each_while([&] { return (free_profiles() & fits) != 0; }, visit);
+      lanes_.front().entries.for_each_while([&] { return any_free(fits); }, visit);
       return;
     }
     rewind();
-    while (const QueueEntry* entry = next_of_many(free_profiles())) visit(*entry);
+    while (const QueueEntry* entry = next_of_many(any_free)) visit(*entry);
   }
 
  private:
@@ -130,21 +129,27 @@ class JobQueue {
     SortedBlocks::Position at;
     bool given = false;  // the entry at `at` was given by next() and not taken
 
-    // The entry to consider, or null.
-    const QueueEntry* peek(std::uint16_t free_profiles) {
-      if ((fits & free_profiles) == 0) return nullptr;
+    // The first entry not yet given, or null.
+    const QueueEntry* peek() {
       if (given) entries.advance(at);
       given = false;
       return entries.at_end(at) ? nullptr : &entries[at];
     }
-    const QueueEntry* next(std::uint16_t free_profiles) {
-      const QueueEntry* entry = peek(free_profiles);
-      given = entry != nullptr;
-      return entry;
-    }
   };
 
-  const QueueEntry* next_of_many(std::uint16_t free_profiles);
+  template <typename AnyFree>
+  const QueueEntry* next_of_many(AnyFree any_free) {
+    const QueueEntry* best = nullptr;
+    for (Lane& lane : lanes_) {
+      if (!any_free(lane.fits)) continue;
+      const QueueEntry* entry = lane.peek();
+      if (entry == nullptr || (best != nullptr && !entry->before(*best))) continue;
+      best = entry;
+      last_ = &lane;
+    }
+    if (best != nullptr) last_->given = true;
+    return best;
+  }
 
   Lane& lane_of(std::uint16_t fits);
 

@@ -1,5 +1,6 @@
 #include "policies/placements/ranked.h"
 
+#include <limits>
 #include <tuple>
 
 namespace partita::policies {
@@ -7,6 +8,20 @@ namespace partita::policies {
 void RankedRule::rebuild(const decide::View& view) {
   free_.rebuild(view, traits_.before);
   profiles_ = ProfilesBySize(*view.cluster.model);
+}
+
+std::uint64_t SmallRound::earliest_by_search(const decide::ActiveJob& job, std::uint64_t free,
+                                             const std::uint64_t* words,
+                                             const ProfilesBySize& profiles) {
+  std::uint64_t best = 0;
+  double best_time = std::numeric_limits<double>::infinity();
+  for (std::size_t size = 0; size < workload::kSliceSizeCount; ++size) {
+    const std::uint64_t ranks = free & words[profiles.of_size(size) & job.fits];
+    if (ranks == 0 || job.time[size] > best_time) continue;
+    best = job.time[size] == best_time ? best | ranks : ranks;
+    best_time = job.time[size];
+  }
+  return best;
 }
 
 bool smaller_first(const RankedSlice& a, const RankedSlice& b) {

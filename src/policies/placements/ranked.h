@@ -29,10 +29,15 @@ class RankedRule final : public SliceRule {
   void rebuild(const decide::View& view) override;
   void free_all() override { free_.free_all(); }
   void release(SliceId slice) override { free_.release(slice); }
-  [[gnu::always_inline]] SliceId claim(const Candidate& candidate) override;
+  SliceId claim(const Candidate& candidate) override;
   std::uint16_t free_profiles() const override { return free_.free_profiles(); }
 
+  // Whether SmallRound serves it.
+  bool small() const { return free_.small(); }
+
  private:
+  friend class SmallRound;
+
   SliceId take(std::uint32_t rank);
   std::uint32_t earliest_finish(const Candidate& candidate) const;
   std::uint32_t earliest_finish_by_search(const Candidate& candidate, std::uint16_t open) const;
@@ -40,6 +45,56 @@ class RankedRule final : public SliceRule {
   RankedRuleTraits traits_;
   FreeSlices free_;
   ProfilesBySize profiles_;
+};
+
+// SmallRound: one preemptive round of a RankedRule over at most 64 slices, all of them free at
+// first.
+//
+// It claims what the rule would, but keeps the free slices in one word of its own, which stays in a
+// register: a preemptive run claims a slice for every job at every event.
+class SmallRound {
+ public:
+  explicit SmallRound(const RankedRule& rule)
+      : rule_(&rule),
+        words_(rule.free_.words()),
+        ids_(rule.free_.slice_ids()),
+        free_(rule.free_.all_word()) {}
+
+  bool any_free(std::uint16_t fits) const { return (free_ & words_[fits]) != 0; }
+
+  SliceId claim(const Candidate& candidate) {
+    std::uint64_t choice = 0;
+    if (rule_->traits_.on_time_first) choice = free_ & words_[rule_->profiles_.on_time(candidate)];
+    if (choice == 0) choice = otherwise(candidate);
+    if (choice == 0) return {};
+    free_ &= ~(choice & (0 - choice));
+    return ids_[std::countr_zero(choice)];
+  }
+
+ private:
+  // The ranks to choose the first of when the job is on time on none.
+  std::uint64_t otherwise(const Candidate& candidate) const {
+    const std::uint16_t fits = candidate.job.fits;
+    const std::uint64_t open = free_ & words_[fits];
+    if (rule_->traits_.otherwise == RankedRuleTraits::Otherwise::kFirst) return open;
+    if (!candidate.job.larger_is_faster) {
+      return earliest_by_search(candidate.job, free_, words_, rule_->profiles_);
+    }
+    for (std::size_t size = workload::kSliceSizeCount; size-- > 0;) {
+      const std::uint64_t ranks = open & words_[rule_->profiles_.of_size(size)];
+      if (ranks != 0) return ranks;
+    }
+    return 0;
+  }
+  // Static, with all it needs handed over: a call that saw this object would force it into memory.
+  static std::uint64_t earliest_by_search(const decide::ActiveJob& job, std::uint64_t free,
+                                          const std::uint64_t* words,
+                                          const ProfilesBySize& profiles);
+
+  const RankedRule* rule_;
+  const std::uint64_t* words_;
+  const SliceId* ids_;
+  std::uint64_t free_;
 };
 
 // The lists. Inside one size, slices with less memory come first: a job that fits there leaves the
@@ -58,7 +113,6 @@ inline SliceId RankedRule::take(std::uint32_t rank) {
   return free_.at(rank).slice;
 }
 
-// In the header because a preemptive run claims a slice for every job at every event.
 inline SliceId RankedRule::claim(const Candidate& candidate) {
   if (traits_.on_time_first) {
     const std::uint32_t rank = free_.first(profiles_.on_time(candidate));
