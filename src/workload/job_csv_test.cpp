@@ -161,9 +161,8 @@ TEST(JobCsv, BadRowsAreCountedAndTheFirstIsShownOnRequest) {
   options.skip_bad_rows = true;
   EXPECT_EQ(read(text, options)->jobs.size(), 2U);
   EXPECT_EQ(warnings_of(text, options),
-            std::vector<std::string>{
-                "jobs.csv: 2 rows skipped because they are bad; the first: jobs.csv line 3, "
-                "column t1_s: found 'x', wanted seconds greater than 0"});
+            std::vector<std::string>{"jobs.csv: 2 rows skipped as bad; the first: jobs.csv line 3, "
+                                     "column t1_s: found 'x', wanted seconds greater than 0"});
 }
 
 TEST(JobCsv, ReadingStopsAfterTheMostJobsAskedFor) {

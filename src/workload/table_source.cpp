@@ -44,8 +44,8 @@ std::vector<std::string> TableSource::warnings() const {
     sentences.push_back(fmt::format("{}: {} passed over: {}", table_.name(), rows(count), reason));
   }
   if (bad_rows_ > 0) {
-    sentences.push_back(fmt::format("{}: {} skipped because they are bad; the first: {}",
-                                    table_.name(), rows(bad_rows_), first_bad_));
+    sentences.push_back(fmt::format("{}: {} skipped as bad; the first: {}", table_.name(),
+                                    rows(bad_rows_), first_bad_));
   }
   if (jobs_ == 0) sentences.push_back(fmt::format("{} holds no jobs", table_.name()));
   return sentences;

@@ -104,7 +104,7 @@ TEST(Philly, BadRowsAreCountedOnRequest) {
   const std::string text = "timestamp,duration,num_gpus\nx,1,1\n2017-10-09 07:01:55,6,1\ny,1,1\n";
   EXPECT_EQ(rows_of(text, options).size(), 1U);
   EXPECT_EQ(warnings_of(text, options),
-            std::vector<std::string>{"t.csv: 2 rows skipped because they are bad; the first: t.csv "
+            std::vector<std::string>{"t.csv: 2 rows skipped as bad; the first: t.csv "
                                      "line 2, column timestamp: found 'x', wanted a time such as "
                                      "2017-10-09 07:01:55"});
 }
