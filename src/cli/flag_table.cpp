@@ -1,0 +1,334 @@
+#include <array>
+
+#include "cli/flags.h"
+#include "cli/limits.h"
+#include "cli/name_lists.h"
+#include "cli/value_parsers.h"
+#include "mig/gpu_model.h"
+#include "policies/registry.h"
+#include "workload/curve_mix.h"
+#include "workload/generators/profiles.h"
+
+namespace partita::cli {
+namespace {
+
+using workload::kGibMax;
+using workload::kHoursMax;
+using workload::kMinutesMax;
+using workload::kRateMax;
+using workload::kSlackMax;
+
+constexpr VerbSet kEvery = ~VerbSet{0};
+constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare);
+constexpr VerbSet kMakes = set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare);
+constexpr VerbSet kReads = set_of(Verb::kConvert, Verb::kSimulate, Verb::kCompare);
+constexpr double kMedianMax = kMinutesMax * 60;
+
+template <typename T>
+Status status_of(const Result<T>& result) {
+  if (!result) return result.error();
+  return {};
+}
+
+Status check_gpu(std::string_view text) {
+  return status_of(mig::find_gpu(text));
+}
+Status check_scheduler(std::string_view text) {
+  return status_of(policies::scheduler_facts(text));
+}
+Status check_schedulers(std::string_view text) {
+  return status_of(parse_schedulers(text));
+}
+Status check_preemption(std::string_view text) {
+  return status_of(parse_preemption(text));
+}
+Status check_span(std::string_view text) {
+  return status_of(parse_span(text));
+}
+Status check_profile(std::string_view text) {
+  return status_of(workload::find_profile(text));
+}
+Status check_curves(std::string_view text) {
+  return status_of(workload::CurveMix::parse(text));
+}
+Status check_hourly(std::string_view text) {
+  return status_of(parse_numbers(text, 24, kRateMax));
+}
+Status check_memories(std::string_view text) {
+  return status_of(parse_numbers(text, 4, kGibMax));
+}
+
+// clang-format off
+constexpr std::array kFlags = std::to_array<FlagRecord>({
+    // What is asked
+    {.name = "gpu", .kind = ValueKind::kText, .metavar = "MODEL", .default_text = "a100-40gb",
+     .sentence = "GPU model; `partita gpus` lists them.",
+     .verbs = kRuns | set_of(Verb::kLayouts), .section = "cluster",
+     .choices = gpu_names, .check = check_gpu},
+    {.name = "profiles", .kind = ValueKind::kSwitch,
+     .sentence = "Also list the profiles and power curves of each model.",
+     .verbs = set_of(Verb::kGpus)},
+    {.name = "maximal", .kind = ValueKind::kSwitch,
+     .sentence = "Only layouts to which nothing can be added.", .verbs = set_of(Verb::kLayouts)},
+    {.name = "double-memory", .kind = ValueKind::kSwitch,
+     .sentence = "Also use the 1g profile with twice the memory.",
+     .verbs = set_of(Verb::kLayouts)},
+    {.name = "media", .kind = ValueKind::kSwitch,
+     .sentence = "Also use the profiles with media engines (+me).",
+     .verbs = set_of(Verb::kLayouts)},
+
+    // Settings of a run
+    {.name = "scenario", .kind = ValueKind::kInput, .metavar = "NAME|FILE",
+     .sentence = "Settings to begin with: a preset (`partita scenarios`) or a TOML file, which has "
+                 "a slash or .toml in its name; flags override it.",
+     .verbs = kMakes, .choices = preset_names},
+    {.name = "jobs", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "Jobs to read: native CSV or a known trace dialect, also as .gz or .zst; - is "
+                 "standard input.",
+     .verbs = kReads, .section = "workload"},
+    {.name = "gpus", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
+     .low = 1, .high = kGpusMax, .sentence = "Number of GPUs.", .verbs = kRuns,
+     .section = "cluster"},
+    {.name = "power", .kind = ValueKind::kText, .metavar = "CURVE",
+     .sentence = "Power curve of the GPU model; the default is the first that `partita gpus` "
+                 "lists.",
+     .verbs = kRuns, .section = "cluster", .choices = power_names},
+    {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
+     .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
+     .verbs = set_of(Verb::kSimulate), .section = "policy",
+     .choices = scheduler_names, .check = check_scheduler},
+    {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
+     .sentence = "Schedulers to compare, separated by commas, or all.",
+     .verbs = set_of(Verb::kCompare), .section = "policy",
+     .choices = scheduler_names_or_all, .check = check_schedulers},
+    {.name = "repartition", .kind = ValueKind::kText, .metavar = "RULE", .default_text = "none",
+     .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS or "
+                 "timetable:HH:MM=LAYOUTS,...; a layout is a number, tNUMBER or a text such as "
+                 "4g.20gb:0,3g.20gb:4.",
+     .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
+    {.name = "preemption", .kind = ValueKind::kText, .metavar = "free|none|cost=SECONDS",
+     .default_text = "free",
+     .sentence = "What interrupting a running job costs.",
+     .verbs = kRuns, .section = "policy", .choices = preemption_names,
+     .check = check_preemption},
+    {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
+     .default_text = "measured",
+     .sentence = "What changing a layout costs: the measured times of each instance, or the "
+                 "papers' 4 s off the deadlines.",
+     .verbs = kRuns, .section = "policy", .choices = repartition_cost_names},
+    {.name = "et-a", .kind = ValueKind::kNumber, .metavar = "A", .default_text = "2e-7",
+     .low = 0, .high = kEtAMax, .unit = "per W·min",
+     .sentence = "Weight of energy (W·min) against mean tardiness (min) in ET.",
+     .verbs = kRuns, .section = "score"},
+    {.name = "horizon", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
+     .low = 0, .high = kSecondsMax, .unit = "s",
+     .sentence = "Count energy at least up to here; the default is the last completion and, for "
+                 "generated jobs, the end of the arrivals.",
+     .verbs = kRuns, .section = "score"},
+    {.name = "seed", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
+     .low = 0, .high = kSeedMax,
+     .sentence = "Seed of generated jobs and of policies that draw random numbers.",
+     .verbs = kMakes | kReads, .section = "policy"},
+    {.name = "threads", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kThreadsMax,
+     .sentence = "Runs at a time; the default is one for each processor. It does not change the "
+                 "results.",
+     .verbs = set_of(Verb::kCompare)},
+
+    // Generated jobs
+    {.name = "kind", .kind = ValueKind::kName, .metavar = "papers|poisson|realistic",
+     .sentence = "Generator of jobs: the papers' day, constant-rate Poisson arrivals, or a "
+                 "workload after real traces; generate takes papers when none is given.",
+     .verbs = kMakes, .section = "workload", .choices = generator_names},
+    {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
+     .unit = "h",
+     .sentence = "Jobs arrive in this many hours; 24 by default, and for poisson only when given.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson realistic"},
+    {.name = "rate", .kind = ValueKind::kNumber, .metavar = "RATE", .low = 0, .high = kRateMax,
+     .sentence = "For papers, what multiplies their hourly rates (20 by default); for poisson, "
+                 "jobs a minute (8 by default).",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
+    {.name = "max-jobs", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kJobsMax,
+     .sentence = "Stop after this many jobs; for poisson 1000 by default when no --hours are "
+                 "given.",
+     .verbs = kMakes | kReads, .section = "workload"},
+    {.name = "deadline", .kind = ValueKind::kText, .metavar = "LOW:HIGH",
+     .sentence = "Deadline is arrival + U(LOW, HIGH) x the time on the whole GPU; 1.0:1.5 by "
+                 "default, for traces 1.75:5.3.",
+     .verbs = kMakes | kReads, .section = "workload", .only_for = "papers poisson trace",
+     .check = check_span},
+    {.name = "training-share", .kind = ValueKind::kNumber, .metavar = "SHARE",
+     .default_text = "0.2", .low = 0, .high = 1,
+     .sentence = "Share of training jobs; the rest is inference.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
+    {.name = "bert-share", .kind = ValueKind::kNumber, .metavar = "SHARE",
+     .default_text = "0.6666666666666666", .low = 0, .high = 1,
+     .sentence = "Share of BERT among training and among inference; the rest is ResNet.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
+    {.name = "inference-mean", .kind = ValueKind::kNumber, .metavar = "MINUTES",
+     .default_text = "3", .low = 0, .high = kMinutesMax, .unit = "min",
+     .sentence = "Mean time of inference on a 1g slice, exponential.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
+    {.name = "training-time", .kind = ValueKind::kText, .metavar = "LOW:HIGH",
+     .default_text = "40:60", .unit = "min",
+     .sentence = "5 % and 95 % quantiles of the time of training on a 1g slice, log-normal.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson", .check = check_span},
+    {.name = "memory", .kind = ValueKind::kText, .metavar = "GIB,GIB,GIB,GIB",
+     .default_text = "0,0,0,0", .unit = "GiB",
+     .sentence = "Memory needs of bert-inference, resnet-inference, bert-training and "
+                 "resnet-training.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson",
+     .check = check_memories},
+    {.name = "hourly-rates", .kind = ValueKind::kText, .metavar = "R0,...,R23",
+     .unit = "jobs a minute",
+     .sentence = "Arrival rates by hour of the day before --rate multiplies them; the default is "
+                 "the papers' curve.",
+     .verbs = kMakes, .section = "workload", .only_for = "papers", .check = check_hourly},
+    {.name = "jobs-per-hour", .kind = ValueKind::kNumber, .metavar = "N", .default_text = "60",
+     .low = 0, .high = kRateMax, .sentence = "Mean number of jobs an hour.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "profile", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "venus",
+     .sentence = "Hourly profile of the arrivals, of a real cluster or flat.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic",
+     .choices = profile_names, .check = check_profile},
+    {.name = "burstiness", .kind = ValueKind::kNumber, .metavar = "CV", .default_text = "1.8",
+     .low = 1, .high = 1000,
+     .sentence = "Coefficient of variation of the gaps between arrivals; 1 is Poisson.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "median", .kind = ValueKind::kNumber, .metavar = "SECONDS", .default_text = "800",
+     .low = 0, .high = kMedianMax, .unit = "s",
+     .sentence = "Median time on the whole GPU, log-normal.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "sigma", .kind = ValueKind::kNumber, .metavar = "SIGMA", .default_text = "2",
+     .low = 0, .high = 10, .sentence = "Sigma of the logarithm of that time.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "shortest", .kind = ValueKind::kNumber, .metavar = "SECONDS", .default_text = "1",
+     .low = 0, .high = kMedianMax, .unit = "s", .sentence = "Shortest time on the whole GPU.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "longest", .kind = ValueKind::kNumber, .metavar = "SECONDS",
+     .default_text = "172800", .low = 0, .high = kMedianMax, .unit = "s",
+     .sentence = "Longest time on the whole GPU.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "slack-median", .kind = ValueKind::kNumber, .metavar = "FACTOR",
+     .default_text = "3.15", .low = 0, .high = kSlackMax,
+     .sentence = "Deadline is arrival + slack x the time on the whole GPU: median of the slack, "
+                 "log-normal.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "slack-sigma", .kind = ValueKind::kNumber, .metavar = "SIGMA",
+     .default_text = "0.4323", .low = 0, .high = 10,
+     .sentence = "Sigma of the logarithm of the slack.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "slack-least", .kind = ValueKind::kNumber, .metavar = "FACTOR", .default_text = "1",
+     .low = 0, .high = kSlackMax, .sentence = "Least slack.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "curves", .kind = ValueKind::kText, .metavar = "MIX",
+     .sentence = "Speed-up curves or groups of them (papers, miso, h200) with weights, for example "
+                 "miso=2,papers=1, the default of realistic; a trace has its own.",
+     .verbs = kMakes | kReads, .section = "workload", .only_for = "realistic trace",
+     .choices = curve_names, .check = check_curves},
+    {.name = "memory-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR",
+     .default_text = "1", .low = 0, .high = kGibMax,
+     .sentence = "Multiplies the memory needs of the curves.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "memory-sigma", .kind = ValueKind::kNumber, .metavar = "SIGMA",
+     .default_text = "0.5", .low = 0, .high = 10,
+     .sentence = "Sigma of the logarithm of the memory needs.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "memory-unknown", .kind = ValueKind::kNumber, .metavar = "GIB",
+     .default_text = "7.2", .low = 0, .high = kGibMax, .unit = "GiB",
+     .sentence = "Memory need for curves whose source gives none.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+    {.name = "memory-max", .kind = ValueKind::kNumber, .metavar = "GIB", .default_text = "39",
+     .low = 0, .high = kGibMax, .unit = "GiB", .sentence = "Largest memory need.",
+     .verbs = kMakes, .section = "workload", .only_for = "realistic"},
+
+    // Jobs from a file
+    {.name = "dialect", .kind = ValueKind::kName, .metavar = "NAME",
+     .sentence = "Dialect of the trace; the default is what its columns say.",
+     .verbs = kReads, .section = "workload", .only_for = "trace", .choices = dialect_names},
+    {.name = "skip-bad-rows", .kind = ValueKind::kSwitch,
+     .sentence = "Count rows that cannot be used, report them and go on.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "origin", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "first",
+     .sentence = "Zero of time: first (the earliest row), midnight (of its day) or a time as the "
+                 "trace writes it.",
+     .verbs = kReads, .section = "workload", .only_for = "trace", .choices = origin_names},
+    {.name = "time-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR", .default_text = "1",
+     .low = 0, .high = kRateMax,
+     .sentence = "Multiplies the times between arrivals; 0.5 doubles the load.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "duration-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR",
+     .default_text = "1", .low = 0, .high = kRateMax, .sentence = "Multiplies the durations.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "job-memory", .kind = ValueKind::kNumber, .metavar = "GIB", .low = 0,
+     .high = kGibMax, .unit = "GiB",
+     .sentence = "Memory need of every job; the default is what the dialect says.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "memory-from-curve", .kind = ValueKind::kSwitch,
+     .sentence = "Take memory needs from the speed-up curves, whatever the dialect says.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "philly-flatten", .kind = ValueKind::kSwitch,
+     .sentence = "Make jobs of n GPUs n times as long on one, instead of passing them over.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "openb-censored", .kind = ValueKind::kSwitch,
+     .sentence = "Keep pods that still ran when the trace ended.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "openb-strict", .kind = ValueKind::kSwitch,
+     .sentence = "Forbid slices below the share a pod asked for, instead of being slower there.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "openb-gpu-memory", .kind = ValueKind::kNumber, .metavar = "GIB",
+     .default_text = "0", .low = 0, .high = kGibMax, .unit = "GiB",
+     .sentence = "Memory of the whole GPU, of which a pod needs its share.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "azure-prefill", .kind = ValueKind::kNumber, .metavar = "RATE",
+     .default_text = "8000", .low = 0, .high = 1e12, .unit = "tokens/s",
+     .sentence = "Context tokens a second on the whole GPU.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+    {.name = "azure-decode", .kind = ValueKind::kNumber, .metavar = "RATE",
+     .default_text = "40", .low = 0, .high = 1e12, .unit = "tokens/s",
+     .sentence = "Generated tokens a second on the whole GPU.",
+     .verbs = kReads, .section = "workload", .only_for = "trace"},
+
+    // Files
+    {.name = "out", .kind = ValueKind::kOutput, .metavar = "FILE", .default_text = "-",
+     .sentence = "Where the jobs go; - is standard output.",
+     .verbs = set_of(Verb::kGenerate, Verb::kConvert)},
+    {.name = "schedule", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write every uninterrupted piece of every job as CSV.",
+     .verbs = set_of(Verb::kSimulate)},
+    {.name = "layouts", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write what every GPU offered over time as CSV.",
+     .verbs = set_of(Verb::kSimulate)},
+    {.name = "job-records", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write start, completion and tardiness of every job as CSV.",
+     .verbs = set_of(Verb::kSimulate)},
+
+    // Arguments without a flag
+    {.name = "SHELL", .kind = ValueKind::kName, .metavar = "bash|zsh|fish",
+     .sentence = "The shell to write the completion for.", .verbs = set_of(Verb::kCompletion),
+     .choices = shell_names},
+    {.name = "ACTION", .kind = ValueKind::kName, .metavar = "show",
+     .sentence = "With show, print the TOML of the preset NAME.",
+     .verbs = set_of(Verb::kScenarios), .choices = scenario_actions},
+    {.name = "NAME", .kind = ValueKind::kName, .metavar = "NAME",
+     .sentence = "The preset to show.", .verbs = set_of(Verb::kScenarios),
+     .choices = preset_names},
+    {.name = "VERB", .kind = ValueKind::kName, .metavar = "VERB",
+     .sentence = "The verb to explain.", .verbs = set_of(Verb::kHelp), .choices = verb_names},
+
+    // Of every verb
+    {.name = "markdown", .kind = ValueKind::kSwitch,
+     .sentence = "Print the reference of all verbs as Markdown (docs/cli.md).",
+     .verbs = set_of(Verb::kHelp)},
+    {.name = "json", .kind = ValueKind::kSwitch, .sentence = "Print JSON instead of a table.",
+     .verbs = kEvery},
+    {.name = "help", .kind = ValueKind::kSwitch, .sentence = "Print this help.", .verbs = kEvery},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const FlagRecord> flag_records() {
+  return kFlags;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,201 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/table.h"
+
+namespace partita::cli {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kFlagIndent = 6;
+
+std::string indented_lines(std::string_view text, std::string_view indent) {
+  std::string result;
+  for (const std::string_view line : split(text, '\n')) {
+    result += fmt::format("{}{}\n", indent, line);
+  }
+  return result;
+}
+
+std::string flag_help(const FlagRecord& flag) {
+  const std::string blanks(kFlagIndent, ' ');
+  return fmt::format("  {}\n{}{}\n", flag_usage(flag), blanks,
+                     wrapped(flag_details(flag), kColumns - kFlagIndent, kFlagIndent));
+}
+
+// Markdown gives some of these a meaning, and the texts have none of it.
+std::string markdown_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '*' || c == '<') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string markdown_flag(const FlagRecord& flag) {
+  const std::string range = flag.has_range()
+                                ? fmt::format("{:g} to {:g} {}", flag.low, flag.high, flag.unit)
+                                : std::string(flag.unit);
+  const std::string default_text =
+      flag.default_text.empty() ? "" : fmt::format("`{}`", flag.default_text);
+  const std::string key = flag.section.empty() ? "" : fmt::format("`{}`", scenario_key(flag));
+  std::string usage = flag_usage(flag);
+  for (std::size_t at = usage.find('|'); at != std::string::npos; at = usage.find('|', at + 2)) {
+    usage.insert(at, "\\");
+  }
+  return fmt::format("| `{}` | {} | {} | {} | {} |\n", usage, default_text, trim(range), key,
+                     markdown_text(flag.sentence));
+}
+
+std::string markdown_verb(const VerbRecord& record) {
+  std::string text = fmt::format("\n## {}\n\n{}.\n", record.name, markdown_text(record.summary));
+  if (!record.details.empty()) text += fmt::format("\n{}\n", markdown_text(record.details));
+  text += fmt::format("\n```\n{}\n```\n\n", record.examples);
+  text += "| flag | default | range and unit | scenario key | meaning |\n|---|---|---|---|---|\n";
+  for (const FlagRecord* flag : flags_of(record.verb)) text += markdown_flag(*flag);
+  return text;
+}
+
+constexpr std::string_view kStatusHelp =
+    "Exit status: 0 done, 1 the answer is no (the jobs cannot be run), 2 bad input. Data goes to "
+    "stdout, everything else to stderr.";
+
+constexpr std::string_view kMarkdownHead =
+    "# The command line\n"
+    "\n"
+    "<!-- Made by `partita help --markdown` from the flag records in src/cli/flag_table.cpp; a "
+    "test\n"
+    "     checks that it is up to date. -->\n"
+    "\n"
+    "`partita VERB [flags]`. Every verb takes `--json` and `--help`. Data goes to stdout, "
+    "warnings,\n"
+    "progress and errors to stderr; `NO_COLOR` is respected. Exit status: 0 done, 1 the answer is "
+    "no\n"
+    "(the jobs cannot be run on these GPUs), 2 bad input. An output file is written beside its "
+    "target\n"
+    "and renamed when it is whole.\n"
+    "\n"
+    "Keys of scenario files are in the tables; [scenarios.md](scenarios.md) tells how to write "
+    "one.\n";
+
+constexpr std::string_view kMarkdownFiles =
+    "\n## Files of `simulate`\n"
+    "\n"
+    "Times are seconds from the start of the run, exact to the microsecond. Jobs have the ids of "
+    "the\n"
+    "jobs file. GPUs are numbered from 0.\n"
+    "\n"
+    "* `--schedule`: `job,gpu,start_slot,profile,begin_s,end_s`, one row for each uninterrupted "
+    "stay of\n"
+    "  a job on a slice, in order of its end. `start_slot` is the first memory slice of the "
+    "instance.\n"
+    "* `--layouts`: `gpu,begin_s,end_s,layout`, what each GPU offered: the instances that existed "
+    "and\n"
+    "  were not being made or unmade. The last `end_s` of each GPU is the end of the energy "
+    "count.\n"
+    "* `--job-records`: `job,class,arrival_s,deadline_s,first_start_s,completion_s,tardiness_s,\n"
+    "  preemptions`, in order of arrival. The deadline is the one that counted, after any penalty "
+    "of\n"
+    "  `--repartition-cost paper`.\n"
+    "\n"
+    "Energy follows from the first two: at each instant the power of a GPU is that of its curve at "
+    "the\n"
+    "compute slices of its busy instances, and every GPU is on from 0 to the end. Tardiness "
+    "follows\n"
+    "from the last `end_s` of each job and its deadline.\n";
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string result;
+  std::size_t column = 0;
+  for (const std::string_view word : split(text, ' ')) {
+    const std::size_t length = shown_width(word);
+    if (column > 0 && column + 1 + length > width) {
+      result += "\n" + std::string(indent, ' ');
+      column = 0;
+    } else if (column > 0) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += length;
+  }
+  return result;
+}
+
+std::string flag_usage(const FlagRecord& flag) {
+  if (flag.positional() && flag.metavar == flag.name) return std::string(flag.name);
+  if (flag.positional()) return fmt::format("{}: {}", flag.name, flag.metavar);
+  if (flag.is_switch()) return shown_name(flag);
+  return fmt::format("{} {}", shown_name(flag), flag.metavar);
+}
+
+std::string flag_details(const FlagRecord& flag) {
+  std::vector<std::string> facts;
+  if (!flag.default_text.empty()) facts.push_back(fmt::format("default {}", flag.default_text));
+  if (flag.has_range()) facts.push_back(fmt::format("{:g} to {:g}", flag.low, flag.high));
+  if (!flag.unit.empty()) facts.push_back(fmt::format("in {}", flag.unit));
+  if (facts.empty()) return std::string(flag.sentence);
+  return fmt::format("{} ({})", flag.sentence, fmt::join(facts, "; "));
+}
+
+std::vector<const FlagRecord*> flags_of(Verb verb) {
+  std::vector<const FlagRecord*> flags;
+  for (const FlagRecord& flag : flag_records()) {
+    if (flag.in(verb)) flags.push_back(&flag);
+  }
+  return flags;
+}
+
+std::string usage_line(Verb verb) {
+  std::string line = fmt::format("partita {}", record_of(verb).name);
+  for (const FlagRecord* flag : flags_of(verb)) {
+    if (flag->positional()) line += fmt::format(" [{}]", flag->name);
+  }
+  return line + " [flags]";
+}
+
+std::string program_help() {
+  std::string text =
+      "partita: what a policy for Multi-Instance GPUs costs in energy and lateness\n\n"
+      "usage: partita VERB [flags]\n\n";
+  for (const VerbRecord& record : verb_records()) {
+    text += fmt::format("  {:<12}{}\n", record.name, record.summary);
+  }
+  text += fmt::format("\n`partita VERB --help` lists the flags of a verb.\n{}\n",
+                      wrapped(kStatusHelp, kColumns, 0));
+  text += fmt::format(
+      "\nexample:\n{}",
+      indented_lines(record_of(Verb::kGenerate)
+                         .examples.substr(0, record_of(Verb::kGenerate).examples.find('\n')),
+                     "  "));
+  return text +
+         indented_lines(record_of(Verb::kCompare)
+                            .examples.substr(0, record_of(Verb::kCompare).examples.find('\n')),
+                        "  ");
+}
+
+std::string verb_help(Verb verb) {
+  const VerbRecord& record = record_of(verb);
+  std::string text = fmt::format("partita {}: {}\n", record.name, record.summary);
+  if (!record.details.empty()) text += fmt::format("\n{}\n", wrapped(record.details, kColumns, 0));
+  text += fmt::format("\nusage: {}\n\n", usage_line(verb));
+  for (const FlagRecord* flag : flags_of(verb)) text += flag_help(*flag);
+  const bool several = record.examples.find('\n') != std::string_view::npos;
+  return text + fmt::format("\n{}:\n{}", several ? "examples" : "example",
+                            indented_lines(record.examples, "  "));
+}
+
+std::string markdown_help() {
+  std::string text(kMarkdownHead);
+  for (const VerbRecord& record : verb_records()) text += markdown_verb(record);
+  return text + std::string(kMarkdownFiles);
+}
+
+}  // namespace partita::cli

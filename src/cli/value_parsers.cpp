@@ -1,0 +1,97 @@
+#include "cli/value_parsers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/limits.h"
+#include "policies/registry.h"
+#include "workload/csv.h"
+
+namespace partita::cli {
+namespace {
+
+using decide::Preemption;
+
+Error found_wanted(std::string_view found, std::string_view wanted) {
+  return {fmt::format("found {}, wanted {}", workload::shown(found), wanted)};
+}
+
+}  // namespace
+
+Result<Span> parse_span(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto low = parse_double(text.substr(0, colon));
+  const auto high = colon == std::string_view::npos ? low : parse_double(text.substr(colon + 1));
+  if (colon == std::string_view::npos || !low || !high) {
+    return found_wanted(text, "LOW:HIGH, for example 1.0:1.5");
+  }
+  if (*low > *high) return found_wanted(text, "LOW:HIGH with LOW not above HIGH");
+  return Span{*low, *high};
+}
+
+Result<Preemption> parse_preemption(std::string_view text) {
+  if (text == "free") return Preemption{Preemption::Mode::kFree, {}};
+  if (text == "none") return Preemption{Preemption::Mode::kNone, {}};
+  constexpr std::string_view kCost = "cost=";
+  if (text.starts_with(kCost)) {
+    const auto cost = parse_seconds(text.substr(kCost.size()));
+    if (cost && cost->count >= 0 && cost->to_seconds() <= kSecondsMax) {
+      return Preemption{Preemption::Mode::kCost, *cost};
+    }
+  }
+  return found_wanted(text, "free, none or cost=SECONDS, for example cost=30");
+}
+
+std::string format_preemption(const Preemption& preemption) {
+  switch (preemption.mode) {
+    case Preemption::Mode::kFree:
+      return "free";
+    case Preemption::Mode::kNone:
+      return "none";
+    case Preemption::Mode::kCost:
+      return "cost=" + format_seconds(preemption.cost);
+  }
+  return {};
+}
+
+Result<sim::RepartitionCost> parse_repartition_cost(std::string_view text) {
+  if (text == "paper") return sim::RepartitionCost::kPaper;
+  if (text == "measured") return sim::RepartitionCost::kMeasured;
+  return found_wanted(text, "paper or measured");
+}
+
+Result<std::vector<double>> parse_numbers(std::string_view text, std::size_t count, double high) {
+  std::vector<double> numbers;
+  for (const std::string_view part : split(text, ',')) {
+    const auto number = parse_double(trim(part));
+    if (!number || *number < 0 || *number > high) {
+      return found_wanted(part, fmt::format("a number from 0 to {}", high));
+    }
+    numbers.push_back(*number);
+  }
+  if (numbers.size() == count) return numbers;
+  return Error{
+      fmt::format("found {} numbers, wanted {} separated by commas", numbers.size(), count)};
+}
+
+Result<std::vector<std::string>> parse_schedulers(std::string_view text) {
+  std::vector<std::string> names;
+  if (text == "all") {
+    for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
+    return names;
+  }
+  for (const std::string_view part : split(text, ',')) {
+    const std::string name(trim(part));
+    const auto facts = policies::scheduler_facts(name);
+    if (!facts) return facts.error();
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return Error{fmt::format("scheduler '{}' stands twice in the list", name)};
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace partita::cli

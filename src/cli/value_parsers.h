@@ -1,0 +1,35 @@
+// The small languages of flag values: deadline laws, preemption, lists of numbers.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "decide/view.h"
+#include "sim/run.h"
+
+namespace partita::cli {
+
+// "1.0:1.5". Finite numbers, the first not above the second.
+struct Span {
+  double low = 0;
+  double high = 0;
+};
+Result<Span> parse_span(std::string_view text);
+
+// "free", "none", "cost=SECONDS".
+Result<decide::Preemption> parse_preemption(std::string_view text);
+std::string format_preemption(const decide::Preemption& preemption);
+
+// "paper", "measured".
+Result<sim::RepartitionCost> parse_repartition_cost(std::string_view text);
+
+// Exactly `count` numbers from 0 to `high`, separated by commas.
+Result<std::vector<double>> parse_numbers(std::string_view text, std::size_t count, double high);
+
+// Names of schedulers separated by commas, each known and given once; or "all".
+Result<std::vector<std::string>> parse_schedulers(std::string_view text);
+
+}  // namespace partita::cli

@@ -1,0 +1,79 @@
+#include <array>
+
+#include "base/check.h"
+#include "cli/flags.h"
+
+namespace partita::cli {
+namespace {
+
+// clang-format off
+constexpr std::array kVerbs = std::to_array<VerbRecord>({
+    {Verb::kGpus, "gpus", "GPU models of the catalogue",
+     "Figures that are not established for the part, but carried over from a sibling, have a "
+     "star.",
+     "partita gpus\n"
+     "partita gpus --profiles --json"},
+    {Verb::kLayouts, "layouts", "layouts a GPU can take",
+     "Each layout is drawn over the memory slices of the GPU. A number before it is the papers' "
+     "number of that configuration, which --repartition takes.",
+     "partita layouts --gpu a100-40gb --maximal\n"
+     "partita layouts --gpu h200-141gb --double-memory --media"},
+    {Verb::kGenerate, "generate", "make a file of jobs",
+     "The same seed and options give the same bytes on every machine.",
+     "partita generate --hours 24 --rate 20 --deadline 1.0:1.5 --seed 7 --out jobs.csv\n"
+     "partita generate --kind realistic --jobs-per-hour 120 --profile philly --out jobs.csv"},
+    {Verb::kConvert, "convert", "turn a trace into native jobs",
+     "The dialect is found from the columns of the trace. Rows are read and written one at a "
+     "time, so the trace may be larger than memory.",
+     "partita convert --jobs philly_jobs.csv.zst --out jobs.csv"},
+    {Verb::kSimulate, "simulate", "energy and tardiness of one policy",
+     "Exit status 1 means that the jobs cannot be run on these GPUs: one fits no slice that the "
+     "layouts offer.",
+     "partita simulate --jobs jobs.csv --gpus 8 --scheduler cedf "
+     "--repartition static:1,2,2,2,2,2,6,10 --json\n"
+     "partita simulate --jobs jobs.csv --scheduler edf-ss "
+     "--repartition timetable:08:00=9,20:00=2\n"
+     "partita simulate --scenario smart-mig --seed 3 --schedule schedule.csv "
+     "--layouts layouts.csv"},
+    {Verb::kCompare, "compare", "many schedulers on the same jobs, best ET first",
+     "The runs are spread over the processors; the output does not depend on how many there are.",
+     "partita compare --jobs jobs.csv --gpus 8 --schedulers all "
+     "--repartition static:1,1,2,3,3,5,5,10\n"
+     "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest"},
+    {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
+     "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
+     "ORDER+PLACEMENT.",
+     "partita policies\n"
+     "partita policies --json"},
+    {Verb::kScenarios, "scenarios", "the presets that ship with partita",
+     "A preset is a scenario file; its text is where a file of your own begins.",
+     "partita scenarios\n"
+     "partita scenarios show smart-mig > mine.toml"},
+    {Verb::kCompletion, "completion", "completion script for a shell",
+     "The script completes verbs, flags and the names they take.",
+     "partita completion bash > ~/.local/share/bash-completion/completions/partita"},
+    {Verb::kMan, "man", "the manual page, as roff",
+     "",
+     "partita man > partita.1 && man ./partita.1"},
+    {Verb::kHelp, "help", "help on a verb",
+     "Without a verb, the list of verbs.",
+     "partita help simulate"},
+    {Verb::kVersion, "version", "the version of partita",
+     "",
+     "partita version"},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const VerbRecord> verb_records() {
+  return kVerbs;
+}
+
+const VerbRecord& record_of(Verb verb) {
+  const VerbRecord& record = kVerbs.at(static_cast<std::size_t>(verb));
+  CHECK(record.verb == verb);
+  return record;
+}
+
+}  // namespace partita::cli

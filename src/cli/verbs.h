@@ -1,0 +1,39 @@
+// What each verb does: values in, data on the console out.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "cli/command_line.h"
+#include "cli/console.h"
+
+namespace partita::cli {
+
+// The exit status: 0 done, 1 the answer is no. An error is bad input, status 2.
+using Outcome = Result<int>;
+
+Outcome run_gpus(const Values& values, Console& console);
+Outcome run_layouts(const Values& values, Console& console);
+Outcome run_generate(const Values& values, Console& console);
+Outcome run_convert(const Values& values, Console& console);
+Outcome run_simulate(const Values& values, Console& console);
+Outcome run_compare(const Values& values, Console& console);
+Outcome run_policies(const Values& values, Console& console);
+Outcome run_scenarios(const Values& values, Console& console);
+Outcome run_completion(const Values& values, Console& console);
+Outcome run_man(const Values& values, Console& console);
+Outcome run_help(const Values& values, Console& console);
+Outcome run_version(const Values& values, Console& console);
+
+// Lays the scenario file under the values, and runs the verb.
+Outcome run_command(Command command, Console& console);
+
+// The whole program: words without its name in, exit status out. Says on stderr what went wrong.
+int run_program(std::span<const std::string> words, Console& console);
+
+// "name": value ... with two blanks of indentation, and a line feed.
+void print_json(Console& console, const nlohmann::ordered_json& json);
+
+}  // namespace partita::cli
