@@ -29,7 +29,7 @@ workload::Trace papers_day(double rate, double low, double high) {
 
 struct Setting {
   const char* scheduler;
-  std::string layouts;    // for eight GPUs, repeated over the fleet
+  std::string layouts;  // for eight GPUs, repeated over the fleet
   decide::Preemption::Mode preemption;
 };
 
@@ -62,13 +62,15 @@ void simulate_day(benchmark::State& state, const Setting& setting, std::uint32_t
       static_cast<double>(events), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-void FreePreemptionCedf8Gpus(benchmark::State& state) { simulate_day(state, kFree, 8, 1.0, 1.5); }
-BENCHMARK(FreePreemptionCedf8Gpus)->Unit(benchmark::kMillisecond);
+void free_preemption_cedf_8_gpus(benchmark::State& state) {
+  simulate_day(state, kFree, 8, 1.0, 1.5);
+}
+BENCHMARK(free_preemption_cedf_8_gpus)->Unit(benchmark::kMillisecond);
 
-void NonPreemptiveLargestFirst(benchmark::State& state) {
+void non_preemptive_largest_first(benchmark::State& state) {
   simulate_day(state, kNone, static_cast<std::uint32_t>(state.range(0)), 2.0, 4.0);
 }
-BENCHMARK(NonPreemptiveLargestFirst)
+BENCHMARK(non_preemptive_largest_first)
     ->Arg(8)
     ->Arg(80)
     ->Arg(1'000)
