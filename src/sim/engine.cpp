@@ -59,7 +59,8 @@ class Engine {
   std::size_t next_arrival_ = 0;
   Micros next_timer_ = Micros::max();
   int fruitless_timers_ = 0;
-  JobId unplaceable_;  // a job that fits no profile: the run ends
+  std::vector<GpuId> freed_;  // by completions while layouts change
+  JobId unplaceable_;         // a job that fits no profile: the run ends
   decide::Decision decision_;
   std::vector<decide::LayoutRequest> requests_;
 };
@@ -93,9 +94,12 @@ void Engine::complete_due() {
     world_.meter_gpu(cluster::gpu_of(slice));
     scheduler_.job_done(view_, job);
     world_.jobs.remove(job);
-    changes_.slice_idle(slice);
+    if (changes_.under_way()) freed_.push_back(cluster::gpu_of(slice));
     ++world_.counts.events;
   }
+  // After all of them, so that which change goes on does not depend on the order of completions.
+  for (const GpuId gpu : freed_) changes_.resume(gpu);
+  freed_.clear();
 }
 
 void Engine::arrive_due() {

@@ -23,10 +23,9 @@ class LayoutChanges {
   // finishes its present step and turns to the new target.
   void request(GpuId gpu, const mig::Layout& target);
 
-  // A slice became idle: a change may have waited for it.
-  void slice_idle(SliceId slice) {
-    if (under_way_ > 0) advance(cluster::gpu_of(slice));
-  }
+  bool under_way() const { return under_way_ > 0; }
+  // Slices of the GPU became idle: a change may have waited for them.
+  void resume(GpuId gpu) { advance(gpu); }
 
   Micros next_finish() const { return steps_.empty() ? Micros::max() : steps_.top().time; }
   // Finishes the step due now, and begins the next one. REQUIRES: next_finish() == now.
