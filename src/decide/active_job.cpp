@@ -21,8 +21,8 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
   unsigned bits = 0;
   for (std::size_t size = 0; size < time.size(); ++size) {
     const double lateness = left * time[size] - slack;
-    // Where it runs, its completion is settled; elsewhere it would be rounded up, and comparing before
-    // rounding is the same because the slack is whole.
+    // Where it runs, its completion is settled; elsewhere it would be rounded up, and comparing
+    // before rounding is the same because the slack is whole.
     const bool here = running() && size == size_index;
     const bool on_time = here ? finish <= deadline : left * time[size] <= slack;
     bits |= static_cast<unsigned>(on_time) << size;

@@ -1,5 +1,4 @@
-// GpuModel: the hardware truth about one MIG-capable GPU: profiles, placements, power, change
-// times.
+// GpuModel: the truth about one MIG-capable GPU: profiles, placements, power, change times.
 //
 // One model is one file in mig/models/, and every figure there names its source. A live GPU is
 // asked through NVML instead; these tables are for simulation and planning.

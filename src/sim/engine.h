@@ -1,5 +1,4 @@
-// The simulator: jobs, GPUs and two policies in; energy, tardiness and, on request, the schedule
-// out.
+// The simulator: jobs, GPUs and two policies in; energy, tardiness and the schedule out.
 #pragma once
 
 #include <functional>

@@ -20,6 +20,7 @@ World::World(const RunOptions& run_options)
       cluster(*run_options.model, run_options.gpus),
       meter(run_options.gpus),
       free_preemption_(run_options.preemption.mode == decide::Preemption::Mode::kFree),
+      may_preempt_(run_options.preemption.mode != decide::Preemption::Mode::kNone),
       piece_begin_(cluster.slices.size()),
       open_layouts_(run_options.gpus) {}
 
@@ -39,6 +40,8 @@ void World::carry_out(std::span<const decide::Move> moves) {
       continue;
     }
     const cluster::Slice& slice = cluster.slice(moves[i].to);
+    CHECK((job.fits >> slice.profile & 1U) != 0);
+    CHECK(!left_[i].valid() || may_preempt_);
     if (slice.state == cluster::SliceState::kBusy) {
       cluster::hand_over(cluster, moves[i].to, moves[i].job);
       ++taken_over;
