@@ -67,6 +67,8 @@ class Parser {
     } catch (const CLI::ArgumentMismatch& mismatch) {
       const std::string message = mismatch.what();
       return Error{fmt::format("{} needs a value", message.substr(0, message.find(':')))};
+    } catch (const CLI::ConversionError& error) {
+      return Error{fmt::format("{}: a switch takes no value", error.what())};
     } catch (const CLI::ParseError& error) {
       return Error{error.what()};
     }

@@ -161,8 +161,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Share of training jobs; the rest is inference.",
      .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
     {.name = "bert-share", .kind = ValueKind::kNumber, .metavar = "SHARE",
-     .default_text = "0.6666666666666666", .low = 0, .high = 1,
-     .sentence = "Share of BERT among training and among inference; the rest is ResNet.",
+     .low = 0, .high = 1,
+     .sentence = "Share of BERT among training and among inference, 2/3 by default; the rest is "
+                 "ResNet.",
      .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
     {.name = "inference-mean", .kind = ValueKind::kNumber, .metavar = "MINUTES",
      .default_text = "3", .low = 0, .high = kMinutesMax, .unit = "min",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/table.h"
 #include "workload/csv.h"
 
 namespace partita::cli {
@@ -28,8 +29,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string range_text(const FlagRecord& flag) {
   if (!flag.has_range()) return {};
-  const std::string unit = flag.unit.empty() ? "" : fmt::format(" {}", flag.unit);
-  return fmt::format(" from {} to {}{}", flag.low, flag.high, unit);
+  const bool says_unit = flag.unit.empty() || flag.kind == ValueKind::kSeconds;
+  const std::string unit = says_unit ? "" : fmt::format(" {}", flag.unit);
+  return fmt::format(" from {} to {}{}", shown_number(flag.low), shown_number(flag.high), unit);
 }
 
 bool in_range(const FlagRecord& flag, double value) {

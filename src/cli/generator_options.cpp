@@ -36,7 +36,7 @@ workload::PapersMixOptions mix_options(const Values& values) {
   workload::PapersMixOptions mix;
   set_span(values, "deadline", mix.deadline_low, mix.deadline_high);
   mix.training_share = values.number("training-share");
-  mix.bert_share = values.number("bert-share");
+  set_if_given(values, "bert-share", mix.bert_share);
   mix.inference_mean_min = values.number("inference-mean");
   set_span(values, "training-time", mix.training_low_min, mix.training_high_min);
   fill(mix.memory_gib, values.text("memory"), workload::kGibMax);
@@ -135,8 +135,10 @@ Status check_applies(const Values& values, std::string_view origin) {
     if (only_for.empty() || (origin_typed && !value.typed)) continue;
     const auto origins = split(only_for, ' ');
     if (std::find(origins.begin(), origins.end(), origin) != origins.end()) continue;
-    return Error{fmt::format("{} does not go with jobs of the kind {}; it is for {}", value.place,
-                             origin, fmt::join(origins, ", "))};
+    return Error{
+        fmt::format("{} does not go with jobs {}; it is for {}", value.place,
+                    origin == "trace" ? "from a file" : fmt::format("of the kind {}", origin),
+                    fmt::join(origins, ", "))};
   }
   return {};
 }

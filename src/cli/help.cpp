@@ -21,6 +21,18 @@ std::string indented_lines(std::string_view text, std::string_view indent) {
   return result;
 }
 
+// "" or "only for jobs of the kind papers or poisson".
+std::string group_title(const FlagRecord& flag) {
+  if (flag.only_for.empty()) return {};
+  std::string kinds;
+  const auto parts = split(flag.only_for, ' ');
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) kinds += i + 1 < parts.size() ? ", " : " or ";
+    kinds += parts[i] == "trace" ? "from a file" : std::string(parts[i]);
+  }
+  return fmt::format("only for jobs {}{}", parts.front() == "trace" ? "" : "of the kind ", kinds);
+}
+
 std::string flag_help(const FlagRecord& flag) {
   const std::string blanks(kFlagIndent, ' ');
   return fmt::format("  {}\n{}{}\n", flag_usage(flag), blanks,
@@ -38,9 +50,9 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string markdown_flag(const FlagRecord& flag) {
-  const std::string range = flag.has_range()
-                                ? fmt::format("{:g} to {:g} {}", flag.low, flag.high, flag.unit)
-                                : std::string(flag.unit);
+  const std::string range = flag.has_range() ? fmt::format("{} to {} {}", shown_number(flag.low),
+                                                           shown_number(flag.high), flag.unit)
+                                             : std::string(flag.unit);
   const std::string default_text =
       flag.default_text.empty() ? "" : fmt::format("`{}`", flag.default_text);
   const std::string key = flag.section.empty() ? "" : fmt::format("`{}`", scenario_key(flag));
@@ -53,11 +65,15 @@ std::string markdown_flag(const FlagRecord& flag) {
 }
 
 std::string markdown_verb(const VerbRecord& record) {
-  std::string text = fmt::format("\n## {}\n\n{}.\n", record.name, markdown_text(record.summary));
+  std::string text =
+      fmt::format("\n## {}\n\n{}.\n", record.name, markdown_text(sentence(record.summary)));
   if (!record.details.empty()) text += fmt::format("\n{}\n", markdown_text(record.details));
   text += fmt::format("\n```\n{}\n```\n\n", record.examples);
-  text += "| flag | default | range and unit | scenario key | meaning |\n|---|---|---|---|---|\n";
-  for (const FlagRecord* flag : flags_of(record.verb)) text += markdown_flag(*flag);
+  for (const FlagGroup& group : flag_groups(record.verb)) {
+    if (!group.title.empty()) text += fmt::format("\n{}:\n\n", sentence(group.title));
+    text += "| flag | default | range and unit | scenario key | meaning |\n|---|---|---|---|---|\n";
+    for (const FlagRecord* flag : group.flags) text += markdown_flag(*flag);
+  }
   return text;
 }
 
@@ -129,6 +145,14 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   return result;
 }
 
+std::string sentence(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z') {
+    result[0] = static_cast<char>(result[0] - 'a' + 'A');
+  }
+  return result;
+}
+
 std::string flag_usage(const FlagRecord& flag) {
   if (flag.positional() && flag.metavar == flag.name) return std::string(flag.name);
   if (flag.positional()) return fmt::format("{}: {}", flag.name, flag.metavar);
@@ -139,7 +163,8 @@ std::string flag_usage(const FlagRecord& flag) {
 std::string flag_details(const FlagRecord& flag) {
   std::vector<std::string> facts;
   if (!flag.default_text.empty()) facts.push_back(fmt::format("default {}", flag.default_text));
-  if (flag.has_range()) facts.push_back(fmt::format("{:g} to {:g}", flag.low, flag.high));
+  if (flag.has_range())
+    facts.push_back(fmt::format("{} to {}", shown_number(flag.low), shown_number(flag.high)));
   if (!flag.unit.empty()) facts.push_back(fmt::format("in {}", flag.unit));
   if (facts.empty()) return std::string(flag.sentence);
   return fmt::format("{} ({})", flag.sentence, fmt::join(facts, "; "));
@@ -150,7 +175,27 @@ std::vector<const FlagRecord*> flags_of(Verb verb) {
   for (const FlagRecord& flag : flag_records()) {
     if (flag.in(verb)) flags.push_back(&flag);
   }
+  // Arguments first, then what always has a meaning, then what only some jobs have.
+  std::stable_sort(flags.begin(), flags.end(), [](const FlagRecord* a, const FlagRecord* b) {
+    return std::pair(!a->positional(), !a->only_for.empty()) <
+           std::pair(!b->positional(), !b->only_for.empty());
+  });
   return flags;
+}
+
+std::vector<FlagGroup> flag_groups(Verb verb) {
+  std::vector<FlagGroup> groups;
+  for (const FlagRecord* flag : flags_of(verb)) {
+    const std::string title = group_title(*flag);
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const FlagGroup& each) { return each.title == title; });
+    if (group != groups.end()) {
+      group->flags.push_back(flag);
+    } else {
+      groups.push_back({title, {flag}});
+    }
+  }
+  return groups;
 }
 
 std::string usage_line(Verb verb) {
@@ -186,7 +231,10 @@ std::string verb_help(Verb verb) {
   std::string text = fmt::format("partita {}: {}\n", record.name, record.summary);
   if (!record.details.empty()) text += fmt::format("\n{}\n", wrapped(record.details, kColumns, 0));
   text += fmt::format("\nusage: {}\n\n", usage_line(verb));
-  for (const FlagRecord* flag : flags_of(verb)) text += flag_help(*flag);
+  for (const FlagGroup& group : flag_groups(verb)) {
+    if (!group.title.empty()) text += fmt::format("\n{}:\n\n", group.title);
+    for (const FlagRecord* flag : group.flags) text += flag_help(*flag);
+  }
   const bool several = record.examples.find('\n') != std::string_view::npos;
   return text + fmt::format("\n{}:\n{}", several ? "examples" : "example",
                             indented_lines(record.examples, "  "));

@@ -18,6 +18,14 @@ std::string flag_details(const FlagRecord& flag);
 std::string flag_usage(const FlagRecord& flag);
 // The flags of a verb, in the order of the table.
 std::vector<const FlagRecord*> flags_of(Verb verb);
+// The same with what only some jobs have under titles of their own; the first has none.
+struct FlagGroup {
+  std::string title;
+  std::vector<const FlagRecord*> flags;
+};
+std::vector<FlagGroup> flag_groups(Verb verb);
+// With a capital at the front.
+std::string sentence(std::string_view text);
 // "partita scenarios [ACTION] [NAME] [flags]".
 std::string usage_line(Verb verb);
 

@@ -26,7 +26,7 @@ std::string roff(std::string_view text) {
 
 std::string verb_section(const VerbRecord& record) {
   std::string text =
-      fmt::format(".SS {}\n{}.\n", roff(usage_line(record.verb)), roff(record.summary));
+      fmt::format(".SS {}\n{}.\n", roff(usage_line(record.verb)), roff(sentence(record.summary)));
   if (!record.details.empty()) text += fmt::format("{}\n", roff(record.details));
   for (const FlagRecord* flag : flags_of(record.verb)) {
     text += fmt::format(".TP\n.B {}\n{}\n", roff(flag_usage(*flag)), roff(flag_details(*flag)));

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/temporaries.h"
+
 namespace partita::cli {
 namespace {
 
@@ -41,15 +43,18 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
     if (exists && ::access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
     target = behind_links(path);
     temporary = fmt::format("{}.partita-{}", target, ::getpid());
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   }
   if (fd < 0) return cannot_write(path, errno);
+  if (!temporary.empty()) remember_temporary(temporary);
   return std::unique_ptr<OutputFile>(new OutputFile(fd, target, temporary));
 }
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  forget_temporary(temporary_);
 }
 
 Status OutputFile::commit() {
@@ -59,6 +64,7 @@ Status OutputFile::commit() {
   if (closed != 0) return cannot_write(path_, errno);
   if (temporary_.empty()) return {};
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return cannot_write(path_, errno);
+  forget_temporary(temporary_);
   temporary_.clear();
   return {};
 }

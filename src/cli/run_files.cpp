@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/text.h"
 #include "workload/csv.h"
@@ -74,13 +75,16 @@ Status check_distinct(const Values& values, std::span<const std::string_view> na
   for (const std::string_view name : names) {
     if (values.given(name) == nullptr) continue;
     const std::string path = values.text(name);
+    std::error_code failed;
+    const std::string real =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed).string();
     if (path == "-") {
       return Error{fmt::format("--{}: standard output holds the result; give a file", name)};
     }
-    if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
+    if (std::find(paths.begin(), paths.end(), real) != paths.end() && path != "/dev/null") {
       return Error{fmt::format("--{}: {} is already the file of another flag", name, path)};
     }
-    paths.push_back(path);
+    paths.push_back(real);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -41,6 +42,12 @@ std::string with_commas(std::uint64_t count) {
     text += digits[i];
   }
   return text;
+}
+
+std::string shown_number(double number) {
+  constexpr double kReadable = 1e12;
+  const bool whole = number >= 0 && number <= kReadable && std::floor(number) == number;
+  return whole ? with_commas(static_cast<std::uint64_t>(number)) : fmt::format("{}", number);
 }
 
 void Table::add(std::vector<std::string> row) {

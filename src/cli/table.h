@@ -37,4 +37,7 @@ std::size_t shown_width(std::string_view text);
 // "1,234,567".
 std::string with_commas(std::uint64_t count);
 
+// Whole numbers with commas while they are readable, others as short as they go.
+std::string shown_number(double number);
+
 }  // namespace partita::cli
