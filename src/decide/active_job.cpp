@@ -1,14 +1,26 @@
 #include "decide/active_job.h"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
 namespace partita::decide {
 namespace {
 
-// Rounding in the instants computed below is far under a microsecond; an answer is given up this
-// much before it could change, and found exactly again.
+// Rounding in what follows is far under a microsecond. Within this much of the deadline it could tip
+// the answer, so there it is found anew each time.
 constexpr double kGuardMicros = 4;
+// Far beyond any run, and far from overflow.
+constexpr double kForeverMicros = 1e17;
+
+// For how long it stands that a job is late (positive) or early by this much when the lateness grows
+// by `growth` a microsecond.
+double stands_for(double lateness, double growth) {
+  if (std::abs(lateness) <= kGuardMicros) return 0;
+  const bool towards_the_deadline = lateness > 0 ? growth < 0 : growth > 0;
+  if (!towards_the_deadline) return kForeverMicros;
+  return (std::abs(lateness) - kGuardMicros) / std::abs(growth);
+}
 
 }  // namespace
 
@@ -16,32 +28,27 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
   const double left = work_at(now);
   const auto slack = static_cast<double>((deadline - now - restart).count);
   const bool progressing = running() && now >= progress_from;
-  double stands_for = std::numeric_limits<double>::infinity();
-  double least_lateness = stands_for;
+  double lasts = running() && !progressing ? 0 : kForeverMicros;
+  double least_lateness = std::numeric_limits<double>::infinity();
   unsigned bits = 0;
   for (std::size_t size = 0; size < time.size(); ++size) {
-    const double lateness = left * time[size] - slack;
+    if (!std::isfinite(time[size])) continue;
     // Where it runs, its completion is settled; elsewhere it would be rounded up, and comparing
     // before rounding is the same because the slack is whole.
+    const double lateness = left * time[size] - slack;
     const bool here = running() && size == size_index;
     const bool on_time = here ? finish <= deadline : left * time[size] <= slack;
     bits |= static_cast<unsigned>(on_time) << size;
     least_lateness = std::min(least_lateness, lateness);
-    // Lateness grows by this much a microsecond: by all of it while the job waits; less by what the
-    // job gets done meanwhile, seen from a slice of this size, while it runs.
+    // Lateness grows by all of the time that passes while the job waits; while it runs, by less, for
+    // what gets done meanwhile, seen from a slice of this size.
     const double growth = progressing ? 1 - time[size] / time[size_index] : 1;
-    if (on_time ? growth > 0 : growth < 0) stands_for = std::min(stands_for, -lateness / growth);
+    if (!here) lasts = std::min(lasts, stands_for(lateness, growth));
   }
   on_time_bits = static_cast<std::uint8_t>(bits);
-  if (least_lateness > kGuardMicros) {
-    on_time_until = Micros::max();
-    return;
-  }
-  // Far beyond any run, and far from overflow.
-  constexpr double kLongest = 1e17;
-  const double safe = std::clamp(stands_for - kGuardMicros, 0.0, kLongest);
-  const bool lasting = progressing || !running();
-  on_time_until = lasting ? now + Micros{static_cast<std::int64_t>(safe)} : now;
+  on_time_until = least_lateness > kGuardMicros
+                      ? Micros::max()
+                      : now + Micros{static_cast<std::int64_t>(std::min(lasts, kForeverMicros))};
 }
 
 JobHandle ActiveJobs::add(const ActiveJob& job) {
