@@ -13,37 +13,33 @@ constexpr double kGuardMicros = 4;
 // Far beyond any run, and far from overflow.
 constexpr double kForeverMicros = 1e17;
 
-// For how long it stands that a job is late (positive) or early by this much when the lateness grows
-// by `growth` a microsecond.
-double stands_for(double lateness, double growth) {
-  if (std::abs(lateness) <= kGuardMicros) return 0;
-  const bool towards_the_deadline = lateness > 0 ? growth < 0 : growth > 0;
-  if (!towards_the_deadline) return kForeverMicros;
-  return (std::abs(lateness) - kGuardMicros) / std::abs(growth);
-}
-
 }  // namespace
 
 void ActiveJob::find_on_time_sizes(Micros now) const {
   const double left = work_at(now);
   const auto slack = static_cast<double>((deadline - now - restart).count);
   const bool progressing = running() && now >= progress_from;
+  const double pace = progressing ? 1 / time[size_index] : 0;
   double lasts = running() && !progressing ? 0 : kForeverMicros;
-  double least_lateness = std::numeric_limits<double>::infinity();
-  unsigned bits = 0;
+  // Where it runs, its completion is settled.
+  const std::size_t here = running() ? size_index : time.size();
+  unsigned bits = running() && finish <= deadline ? 1U << here : 0U;
+  double least_lateness = running() ? left * time[here] - slack : kForeverMicros;
   for (std::size_t size = 0; size < time.size(); ++size) {
-    if (!std::isfinite(time[size])) continue;
-    // Where it runs, its completion is settled; elsewhere it would be rounded up, and comparing
-    // before rounding is the same because the slack is whole.
+    if (size == here || time[size] > kForeverMicros) continue;
+    // Elsewhere the completion would be rounded up; comparing before is the same, the slack is whole.
     const double lateness = left * time[size] - slack;
-    const bool here = running() && size == size_index;
-    const bool on_time = here ? finish <= deadline : left * time[size] <= slack;
-    bits |= static_cast<unsigned>(on_time) << size;
+    bits |= static_cast<unsigned>(left * time[size] <= slack) << size;
     least_lateness = std::min(least_lateness, lateness);
     // Lateness grows by all of the time that passes while the job waits; while it runs, by less, for
     // what gets done meanwhile, seen from a slice of this size.
-    const double growth = progressing ? 1 - time[size] / time[size_index] : 1;
-    if (!here) lasts = std::min(lasts, stands_for(lateness, growth));
+    const double growth = 1 - time[size] * pace;
+    const double distance = std::abs(lateness) - kGuardMicros;
+    if (distance <= 0) {
+      lasts = 0;
+    } else if (lateness > 0 ? growth < 0 : growth > 0) {
+      lasts = std::min(lasts, distance / std::abs(growth));
+    }
   }
   on_time_bits = static_cast<std::uint8_t>(bits);
   on_time_until = least_lateness > kGuardMicros

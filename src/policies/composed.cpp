@@ -175,22 +175,29 @@ void ComposedScheduler::place_all(Round round, const decide::View& view,
     const SliceId slice = round.claim(Candidate(job, view.now));
     if (!slice.valid()) return;
     placed_in_[entry.job.value] = round_number_;
-    if (slice == job.slice) return;
-    decision.moves.push_back({entry.job, slice});
-    const JobHandle occupant = view.cluster.slice(slice).job;
-    if (occupant.valid()) displaced_.push_back(occupant);
+    if (slice != job.slice) decision.moves.push_back({entry.job, slice});
   };
   if (keys_settled_) {
     queue_.walk([&](std::uint16_t fits) { return round.any_free(fits); }, place);
   } else {
     collect_round(view);
-    const QueueEntry* entry = nullptr;
-    while (round.any_free(all_profiles_) && (entry = next_in_round()) != nullptr) place(*entry);
+    while (round.any_free(all_profiles_)) {
+      const QueueEntry* entry = next_in_round();
+      if (entry == nullptr) break;
+      place(*entry);
+    }
   }
-  for (const JobHandle job : displaced_) {
-    if (placed_in_[job.value] != round_number_) decision.moves.push_back({job, SliceId{}});
+  rest_displaced(view, decision);
+}
+
+// Jobs whose slice another got and that got none themselves.
+void ComposedScheduler::rest_displaced(const decide::View& view, decide::Decision& decision) const {
+  const std::size_t placed = decision.moves.size();
+  for (std::size_t i = 0; i < placed; ++i) {
+    const JobHandle occupant = view.cluster.slice(decision.moves[i].to).job;
+    if (!occupant.valid() || placed_in_[occupant.value] == round_number_) continue;
+    decision.moves.push_back({occupant, SliceId{}});
   }
-  displaced_.clear();
 }
 
 void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {

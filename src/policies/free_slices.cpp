@@ -62,10 +62,12 @@ void FreeSlices::rebuild(const decide::View& view, const SlicePreference& before
 
 void FreeSlices::index_small(std::size_t profile_count) {
   words_.assign(std::size_t{1} << profile_count, 0);
+  size_words_.fill(0);
   all_word_ = 0;
   for (std::size_t rank = 0; rank < slices_.size(); ++rank) {
     const std::uint64_t bit = std::uint64_t{1} << rank;
     all_word_ |= bit;
+    size_words_[slices_[rank].size_index] |= bit;
     for (std::size_t mask = 0; mask < words_.size(); ++mask) {
       if ((mask >> slices_[rank].profile & 1U) != 0) words_[mask] |= bit;
     }

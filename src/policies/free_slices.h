@@ -79,6 +79,9 @@ class FreeSlices {
   // a mask of profiles as bits, all ranks, and the slice of each rank.
   bool small() const { return small_; }
   const std::uint64_t* words() const { return words_.data(); }
+  const std::array<std::uint64_t, workload::kSliceSizeCount>& size_words() const {
+    return size_words_;
+  }
   std::uint64_t all_word() const { return all_word_; }
   const SliceId* slice_ids() const { return ids_.data(); }
 
@@ -101,6 +104,7 @@ class FreeSlices {
   std::uint16_t all_profiles_ = 0;
   bool small_ = true;
   std::vector<std::uint64_t> words_;  // small: by mask of profiles, the ranks of all of them
+  std::array<std::uint64_t, workload::kSliceSizeCount> size_words_{};  // small: ranks of each size
   std::uint64_t free_word_ = 0;
   std::uint64_t all_word_ = 0;
   std::vector<RankSet> free_;  // large: by profile

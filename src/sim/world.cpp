@@ -35,6 +35,7 @@ void World::carry_out(std::span<const decide::Move> moves) {
   for (std::size_t i = 0; i < moves.size(); ++i) {
     decide::ActiveJob& job = jobs[moves[i].job];
     left_[i] = job.slice;
+    job.preemptions += job.running() ? 1U : 0U;
     if (!moves[i].to.valid()) {
       rest(moves[i].job, job);
       continue;
@@ -61,10 +62,10 @@ void World::carry_out(std::span<const decide::Move> moves) {
 // Frees the slices that jobs left and none took over; gives the number of those taken over.
 std::size_t World::release_left(std::span<const decide::Move> moves) {
   std::size_t handed_over = 0;
+  std::uint64_t interrupted = 0;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     if (!left_[i].valid()) continue;
-    ++counts.preemptions;
-    ++jobs[moves[i].job].preemptions;
+    ++interrupted;
     if (cluster.slice(left_[i]).job != moves[i].job) {
       ++handed_over;
       continue;
@@ -72,6 +73,7 @@ std::size_t World::release_left(std::span<const decide::Move> moves) {
     cluster::stop_job(cluster, left_[i]);
     meter_gpu(cluster::gpu_of(left_[i]));
   }
+  counts.preemptions += interrupted;
   return handed_over;
 }
 

@@ -80,8 +80,9 @@ class SmallRound {
     if (!candidate.job.larger_is_faster) {
       return earliest_by_search(candidate.job, free_, words_, rule_->profiles_);
     }
+    const auto& size_words = rule_->free_.size_words();
     for (std::size_t size = workload::kSliceSizeCount; size-- > 0;) {
-      const std::uint64_t ranks = open & words_[rule_->profiles_.of_size(size)];
+      const std::uint64_t ranks = open & size_words[size];
       if (ranks != 0) return ranks;
     }
     return 0;
