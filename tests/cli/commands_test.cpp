@@ -1,0 +1,207 @@
+// The commands that users were promised, word for word.
+#include <algorithm>
+
+#include "base/text.h"
+#include "program.h"
+
+namespace partita::cli_test {
+namespace {
+
+using Commands = ProgramTest;
+
+constexpr std::string_view kSimulateDay =
+    "simulate --jobs jobs.csv --gpu a100-40gb --gpus 8 --scheduler cedf "
+    "--repartition static:1,2,2,2,2,2,6,10 --preemption free --et-a 2e-7 "
+    "--schedule schedule.csv --layouts layouts.csv --json";
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST_F(Commands, GpusListsTheCatalogue) {
+  const std::string out = out_of("gpus");
+  for (const char* gpu :
+       {"a30-24gb", "a100-40gb", "a100-80gb", "h100-80gb", "h200-141gb", "b200-180gb"}) {
+    EXPECT_NE(out.find(gpu), std::string::npos) << gpu;
+  }
+  const auto json = run("gpus --json").json();
+  EXPECT_EQ(json.size(), 6U);
+  EXPECT_EQ(json[1]["profiles"].size(), 7U);
+  EXPECT_EQ(json[1]["power_curves"][0]["watts"].size(), 8U);
+  EXPECT_NE(out_of("gpus --profiles").find("7g.40gb"), std::string::npos);
+}
+
+TEST_F(Commands, LayoutsCountsAndNumbersThem) {
+  EXPECT_NE(out_of("layouts --gpu a100-40gb").find("legal layouts"), std::string::npos);
+  const std::string maximal = out_of("layouts --gpu a100-40gb --maximal");
+  EXPECT_NE(maximal.find("a100-40gb: 19 maximal layouts"), std::string::npos);
+  EXPECT_NE(maximal.find("|4g.20gb        |3g.20gb        |"), std::string::npos);
+  const auto json = run("layouts --gpu a30 --maximal --json").json();
+  EXPECT_EQ(json["count"], 5);
+  EXPECT_EQ(json["layouts"].size(), 5U);
+  const auto numbered = run("layouts --maximal --double-memory --json").json();
+  int numbers = 0;
+  for (const auto& layout : numbered["layouts"]) numbers += layout["number"].is_null() ? 0 : 1;
+  EXPECT_EQ(numbers, 12);
+}
+
+TEST_F(Commands, GenerateMakesADay) {
+  EXPECT_EQ(out_of(kGenerateDay), "");
+  const std::string jobs = read("jobs.csv");
+  EXPECT_TRUE(jobs.starts_with("id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,"));
+  EXPECT_GT(lines_of(jobs), 3'500U);
+  EXPECT_LT(lines_of(jobs), 4'800U);
+  EXPECT_EQ(out_of("generate --hours 24 --rate 20 --deadline 1.0:1.5 --seed 7"), jobs);
+  EXPECT_EQ(out_of("generate --hours 24 --rate 20 --deadline 1.0:1.5 --seed 7 --out -"), jobs);
+  EXPECT_EQ(run("generate --hours 1 --out x.csv --json").json()["out"], "x.csv");
+}
+
+TEST_F(Commands, GenerateHasThreeKinds) {
+  EXPECT_EQ(lines_of(out_of("generate --kind poisson")), 1'001U);
+  EXPECT_EQ(lines_of(out_of("generate --kind poisson --max-jobs 20")), 21U);
+  EXPECT_EQ(lines_of(out_of("generate --kind papers --max-jobs 20")), 21U);
+  EXPECT_GT(lines_of(out_of("generate --kind realistic --hours 24")), 500U);
+  EXPECT_EQ(lines_of(out_of("generate --hours 0")), 1U);
+}
+
+TEST_F(Commands, SimulateAnswersInJsonWithItsFiles) {
+  out_of(kGenerateDay);
+  const auto json = run(kSimulateDay).json();
+  for (const char* key : {"energy_j",
+                          "energy_w_min",
+                          "energy_kwh",
+                          "mean_tardiness_s",
+                          "p50_tardiness_s",
+                          "p95_tardiness_s",
+                          "p99_tardiness_s",
+                          "max_tardiness_s",
+                          "late_share",
+                          "et",
+                          "et_a",
+                          "et_energy_part",
+                          "et_tardiness_part",
+                          "mean_wait_s",
+                          "compute_utilisation",
+                          "memory_utilisation",
+                          "jobs",
+                          "gpus",
+                          "events",
+                          "decisions",
+                          "preemptions",
+                          "repartitions",
+                          "instances_created",
+                          "instances_destroyed",
+                          "wall_s",
+                          "end_s"}) {
+    ASSERT_TRUE(json.contains(key)) << key;
+    EXPECT_TRUE(json[key].is_number()) << key;
+  }
+  EXPECT_EQ(json["gpu"], "a100-40gb");
+  EXPECT_EQ(json["power"], "smart-mig");
+  EXPECT_EQ(json["scheduler"], "cedf");
+  EXPECT_EQ(json["repartition"], "static:1,2,2,2,2,2,6,10");
+  EXPECT_EQ(json["preemption"], "free");
+  EXPECT_EQ(json["repartition_cost"], "measured");
+  EXPECT_EQ(json["seed"], 1);
+  EXPECT_EQ(json["gpus"], 8);
+  EXPECT_EQ(json["jobs"].get<std::size_t>(), lines_of(read("jobs.csv")) - 1);
+  EXPECT_NEAR(json["energy_w_min"].get<double>(), 2.42e6, 0.1e6);
+  EXPECT_DOUBLE_EQ(json["et"].get<double>(),
+                   json["et_energy_part"].get<double>() + json["et_tardiness_part"].get<double>());
+  EXPECT_TRUE(read("schedule.csv").starts_with("job,gpu,start_slot,profile,begin_s,end_s\n"));
+  EXPECT_TRUE(read("layouts.csv").starts_with("gpu,begin_s,end_s,layout\n0,0,"));
+  EXPECT_EQ(lines_of(read("layouts.csv")), 9U);
+}
+
+TEST_F(Commands, SimulateTakesATimetable) {
+  out_of("generate --hours 24 --rate 2 --seed 7 --out jobs.csv");
+  const auto json = run("simulate --jobs jobs.csv --scheduler edf-ss "
+                        "--repartition timetable:08:00=9,20:00=2 --json")
+                        .json();
+  EXPECT_GE(json["repartitions"].get<int>(), 2);
+  EXPECT_GT(json["instances_created"].get<int>(), 0);
+}
+
+TEST_F(Commands, SimulateTellsPeopleWithUnits) {
+  out_of("generate --hours 2 --rate 2 --out jobs.csv");
+  const std::string out = out_of("simulate --jobs jobs.csv");
+  for (const char* word : {"kWh", "W·min", "min", " s)", "energy +", "tardiness  (a = 2e-07)"}) {
+    EXPECT_NE(out.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, CompareRanksEverySchedulerBestFirst) {
+  out_of(kGenerateDay);
+  constexpr std::string_view kLine =
+      "compare --jobs jobs.csv --gpus 8 --schedulers all --repartition static:1,1,2,3,3,5,5,10";
+  const std::string out = out_of(kLine);
+  EXPECT_EQ(lines_of(out), 19U);
+  const auto json = run(std::string(kLine) + " --json").json();
+  ASSERT_EQ(json.size(), 16U);
+  EXPECT_EQ(json[0]["et_percent"], 0.0);
+  for (std::size_t i = 1; i < json.size(); ++i) {
+    EXPECT_GE(json[i]["et"].get<double>(), json[i - 1]["et"].get<double>());
+  }
+}
+
+TEST_F(Commands, PoliciesTellsWhatEachNeeds) {
+  const std::string out = out_of("policies");
+  for (const char* name :
+       {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random", "largest-first",
+        "smallest-first", "eft", "first-fit", "fifo", "sjf", "mdd", "atc", "timetable"}) {
+    EXPECT_NE(out.find("\n" + std::string(name) + " "), std::string::npos) << name;
+  }
+  const auto json = run("policies --json").json();
+  EXPECT_EQ(json["schedulers"].size(), 16U);
+  EXPECT_TRUE(json["schedulers"][0].contains("needs"));
+}
+
+TEST_F(Commands, EveryPresetRuns) {
+  for (const auto& preset : run("scenarios --json").json()) {
+    const std::string name = preset["name"];
+    const Ran ran = run("simulate --scenario " + name + " --json");
+    ASSERT_EQ(ran.status, 0) << name << "\n" << ran.err;
+    EXPECT_GT(ran.json()["jobs"].get<int>(), 100) << name;
+    EXPECT_EQ(ran.err, "");
+  }
+}
+
+TEST_F(Commands, AScenarioFileIsOverriddenByFlags) {
+  write("mine.toml", out_of("scenarios show smart-mig"));
+  const std::string preset = out_of("simulate --scenario smart-mig --horizon 200000 --json");
+  const auto json = nlohmann::json::parse(preset);
+  EXPECT_EQ(json["end_s"], 200'000.0);
+  EXPECT_EQ(json["gpus"], 8);
+  const auto changed = run("simulate --scenario ./mine.toml --rate 4 --json").json();
+  EXPECT_LT(changed["jobs"].get<int>(), 1'200);
+  EXPECT_GE(changed["end_s"].get<double>(), 86'400.0);
+}
+
+TEST_F(Commands, ConvertMakesNativeJobsOfATrace) {
+  write("trace.csv",
+        "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,60,1,60,a\n"
+        "2017-10-09 07:02:55,90,1,90,a\n");
+  const Ran ran = run("convert --jobs trace.csv --out jobs.csv --json");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.json()["jobs"], 2);
+  EXPECT_EQ(ran.json()["last_arrival_s"], 60.0);
+  EXPECT_EQ(out_of("convert --jobs trace.csv --dialect philly"), read("jobs.csv"));
+  EXPECT_EQ(out_of("convert --jobs jobs.csv"), read("jobs.csv"));
+  EXPECT_EQ(run("simulate --jobs trace.csv --json").json()["jobs"], 2);
+}
+
+TEST_F(Commands, VersionCompletionAndManAnswer) {
+  EXPECT_TRUE(out_of("version").starts_with("partita "));
+  EXPECT_EQ(out_of("--version"), out_of("version"));
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
+  }
+  EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
+  EXPECT_EQ(run("help --json").json().size(), 12U);
+  EXPECT_EQ(out_of(""), out_of("--help"));
+  EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
+}
+
+}  // namespace
+}  // namespace partita::cli_test
