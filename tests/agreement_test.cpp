@@ -1,0 +1,205 @@
+// The engine against the naive second simulator: the same schedule, piece by piece.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cases/case.h"
+#include "cases/random_case.h"
+#include "oracle/naive_simulator.h"
+#include "policies/registry.h"
+
+namespace partita {
+namespace {
+
+#ifndef PARTITA_AGREEMENT_FACTOR
+#define PARTITA_AGREEMENT_FACTOR 1  // more in the test that ctest labels "long"
+#endif
+
+// 10,400 cases in all at factor 1.
+constexpr std::uint64_t kCasesPerScheduler = 400 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesPerComposition = 50 * PARTITA_AGREEMENT_FACTOR;
+
+std::vector<oracle::Piece> pieces_of(const sim::RunResult& result) {
+  std::vector<oracle::Piece> pieces;
+  for (const sim::SchedulePiece& piece : result.schedule) {
+    pieces.push_back({piece.id.value, cluster::gpu_of(piece.slice).value,
+                      mig::Placement{piece.profile, cluster::start_of(piece.slice)}, piece.begin,
+                      piece.end});
+  }
+  std::ranges::sort(pieces);
+  return pieces;
+}
+
+std::string piece_text(const mig::GpuModel& model, const oracle::Piece& piece) {
+  return fmt::format("j{} gpu {} {} from {} to {} us", piece.job, piece.gpu,
+                     mig::format_placement(model, piece.placement), piece.begin.count,
+                     piece.end.count);
+}
+
+std::string layout_text(const mig::GpuModel& model, std::size_t gpu, Micros begin, Micros end,
+                        const mig::Layout& layout) {
+  return fmt::format("gpu {} {} to {} us {}", gpu, begin.count, end.count,
+                     mig::format_layout(model, layout));
+}
+
+// The first pieces that only one of the two has.
+std::string piece_differences(const mig::GpuModel& model, const std::vector<oracle::Piece>& engine,
+                              const std::vector<oracle::Piece>& naive) {
+  std::vector<oracle::Piece> only;
+  std::string text;
+  const auto list = [&](const char* who) {
+    std::ranges::sort(only, {}, &oracle::Piece::begin);
+    for (std::size_t i = 0; i < only.size() && i < 4; ++i) {
+      text += fmt::format("  only {}: {}\n", who, piece_text(model, only[i]));
+    }
+    only.clear();
+  };
+  std::ranges::set_difference(engine, naive, std::back_inserter(only));
+  list("engine");
+  std::ranges::set_difference(naive, engine, std::back_inserter(only));
+  list("naive ");
+  return text;
+}
+
+// A span of the same layout that is cut in two says the same.
+std::vector<sim::LayoutPiece> joined_layouts(const sim::RunResult& result) {
+  std::vector<sim::LayoutPiece> joined;
+  for (const sim::LayoutPiece& piece : result.layouts) {
+    const bool goes_on = !joined.empty() && joined.back().gpu == piece.gpu &&
+                         joined.back().layout == piece.layout && joined.back().end == piece.begin;
+    if (goes_on) {
+      joined.back().end = piece.end;
+    } else {
+      joined.push_back(piece);
+    }
+  }
+  return joined;
+}
+
+std::string layout_differences(const mig::GpuModel& model, const sim::RunResult& engine,
+                               const oracle::Outcome& naive) {
+  std::vector<std::string> ours;
+  std::vector<std::string> theirs;
+  for (const sim::LayoutPiece& piece : joined_layouts(engine)) {
+    ours.push_back(layout_text(model, piece.gpu.value, piece.begin, piece.end, piece.layout));
+  }
+  for (const oracle::LayoutSpan& span : naive.layouts) {
+    theirs.push_back(layout_text(model, span.gpu, span.begin, span.end, span.layout));
+  }
+  if (ours == theirs) return "";
+  return fmt::format("  layouts of the engine:\n    {}\n  of the naive simulator:\n    {}\n",
+                     fmt::join(ours, "\n    "), fmt::join(theirs, "\n    "));
+}
+
+bool nearly_equal(double a, double b) {
+  return std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b));
+}
+
+std::string job_differences(const sim::RunResult& engine, const oracle::Outcome& naive) {
+  std::string text;
+  for (std::size_t i = 0; i < naive.jobs.size(); ++i) {
+    const sim::JobRecord& ours = engine.job_records[i];
+    const oracle::JobOutcome& theirs = naive.jobs[i];
+    if (ours.completion == theirs.completion && ours.deadline == theirs.deadline &&
+        ours.first_start == theirs.first_start && ours.preemptions == theirs.preemptions) {
+      continue;
+    }
+    text += fmt::format("  j{}: start {}/{} completion {}/{} deadline {}/{} preemptions {}/{}\n", i,
+                        ours.first_start.count, theirs.first_start.count, ours.completion.count,
+                        theirs.completion.count, ours.deadline.count, theirs.deadline.count,
+                        ours.preemptions, theirs.preemptions);
+  }
+  return text;
+}
+
+std::string figure_differences(const sim::RunResult& engine, const oracle::Outcome& naive) {
+  std::string text;
+  const auto compare = [&](const char* what, double ours, double theirs) {
+    if (nearly_equal(ours, theirs)) return;
+    text += fmt::format("  {}: engine {:.17g}, naive {:.17g}\n", what, ours, theirs);
+  };
+  const auto whole = [](std::uint64_t count) { return static_cast<double>(count); };
+  compare("energy_j", engine.energy_j, naive.energy_j);
+  compare("mean_tardiness_s", engine.mean_tardiness_s, naive.mean_tardiness_s);
+  compare("end", engine.end.to_seconds(), naive.end.to_seconds());
+  compare("late_jobs", whole(engine.late_jobs), whole(naive.late_jobs));
+  compare("events", whole(engine.events), whole(naive.events));
+  compare("decisions", whole(engine.decisions), whole(naive.decisions));
+  compare("preemptions", whole(engine.preemptions), whole(naive.preemptions));
+  compare("repartitions", whole(engine.repartitions), whole(naive.repartitions));
+  compare("created", whole(engine.instances_created), whole(naive.instances_created));
+  compare("destroyed", whole(engine.instances_destroyed), whole(naive.instances_destroyed));
+  return text;
+}
+
+// What the two disagree about; empty when they agree.
+std::string disagreement(const cases::Case& each) {
+  const oracle::Outcome naive = oracle::simulate(each.trace.jobs, cases::oracle_setup(each));
+  if (naive.endless) return "";
+  const Result<sim::RunResult> engine = cases::run_engine(each);
+  if (!engine.ok() || naive.stuck) {
+    if (engine.ok() != naive.stuck) return "";
+    return engine.ok() ? "  only the naive simulator is stuck\n"
+                       : "  only the engine fails: " + engine.error().message + "\n";
+  }
+  return piece_differences(cases::model_of(each), pieces_of(*engine), naive.pieces) +
+         layout_differences(cases::model_of(each), *engine, naive) +
+         job_differences(*engine, naive) + figure_differences(*engine, naive);
+}
+
+// Stops at the first case that fails, with everything needed to see it again.
+void expect_agreement(const std::string& scheduler, std::uint64_t first_seed, std::uint64_t count) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    const cases::Case each = cases::random_case({.seed = seed, .scheduler = scheduler});
+    const std::string difference = disagreement(each);
+    if (difference.empty()) continue;
+    FAIL() << scheduler << ", case seed " << seed << ":\n"
+           << difference << "as a scenario file:\n"
+           << cases::to_text(each);
+  }
+}
+
+std::string test_name(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == '+'; }, '_');
+  return name;
+}
+
+class NamedScheduler : public testing::TestWithParam<std::string> {};
+
+TEST_P(NamedScheduler, AgreesWithTheNaiveSimulator) {
+  expect_agreement(GetParam(), 1, kCasesPerScheduler);
+}
+
+std::vector<std::string> scheduler_names() {
+  std::vector<std::string> names;
+  for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Agreement, NamedScheduler, testing::ValuesIn(scheduler_names()),
+                         [](const auto& each) { return test_name(each.param); });
+
+class Composition : public testing::TestWithParam<std::string> {};
+
+TEST_P(Composition, OfThisOrderWithEveryPlacementAgreesWithTheNaiveSimulator) {
+  std::uint64_t first_seed = 1'000'000;
+  for (const policies::PlacementRow& placement : policies::placements()) {
+    expect_agreement(GetParam() + "+" + placement.facts.name, first_seed, kCasesPerComposition);
+    first_seed += kCasesPerComposition;
+  }
+}
+
+std::vector<std::string> order_names() {
+  std::vector<std::string> names;
+  for (const policies::OrderRow& row : policies::orders()) names.push_back(row.facts.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Agreement, Composition, testing::ValuesIn(order_names()),
+                         [](const auto& each) { return test_name(each.param); });
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,114 @@
+#include "cases/case.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "policies/registry.h"
+#include "policies/repartitioners/static_layouts.h"
+
+namespace partita::cases {
+namespace {
+
+using Mode = decide::Preemption::Mode;
+
+std::string layouts_text(const mig::GpuModel& model, const std::vector<mig::Layout>& layouts) {
+  std::string text;
+  for (const mig::Layout& layout : layouts) {
+    if (!text.empty()) text += ';';
+    text += mig::format_layout(model, layout);
+  }
+  return text;
+}
+
+std::string preemption_text(const decide::Preemption& preemption) {
+  if (preemption.mode == Mode::kFree) return "free";
+  if (preemption.mode == Mode::kNone) return "none";
+  return "cost=" + format_seconds(preemption.cost);
+}
+
+}  // namespace
+
+const mig::GpuModel& model_of(const Case& each) {
+  return **mig::find_gpu(each.gpu);
+}
+
+const mig::PowerCurve& power_of(const Case& each) {
+  const mig::GpuModel& model = model_of(each);
+  if (each.power.empty()) return model.power_curves.front();
+  return **mig::find_power_curve(model, each.power);
+}
+
+sim::RunOptions options_of(const Case& each) {
+  return {.model = &model_of(each),
+          .gpus = static_cast<std::uint32_t>(each.layouts.size()),
+          .power = &power_of(each),
+          .preemption = each.preemption,
+          .repartition_cost = each.repartition_cost,
+          .horizon = each.horizon,
+          .et_a = each.et_a,
+          .keep_jobs = true,
+          .keep_schedule = true};
+}
+
+Result<sim::RunResult> run_engine(const Case& each) {
+  auto scheduler = policies::make_scheduler(each.scheduler, each.seed);
+  if (!scheduler) return scheduler.error();
+  if (each.switches.empty()) {
+    policies::StaticLayouts fixed(each.layouts);
+    return sim::simulate(each.trace, options_of(each), **scheduler, fixed);
+  }
+  policies::Timetable timetable(each.switches);
+  return sim::simulate(each.trace, options_of(each), **scheduler, timetable);
+}
+
+oracle::Setup oracle_setup(const Case& each) {
+  oracle::Setup setup;
+  setup.model = &model_of(each);
+  setup.watts = power_of(each).watts;
+  setup.layouts = each.layouts;
+  for (const policies::TimetableSwitch& change : each.switches) {
+    setup.switches.push_back({change.time_of_day, change.layouts});
+  }
+  oracle::set_scheduler(setup, each.scheduler);
+  setup.seed = each.seed;
+  setup.interruption = each.preemption.mode == Mode::kFree   ? oracle::Interruption::kFree
+                       : each.preemption.mode == Mode::kNone ? oracle::Interruption::kNone
+                                                             : oracle::Interruption::kCost;
+  setup.interruption_cost = each.preemption.cost;
+  setup.paper_cost = each.repartition_cost == sim::RepartitionCost::kPaper;
+  setup.horizon = each.horizon;
+  setup.et_a = each.et_a;
+  return setup;
+}
+
+std::string to_text(const Case& each) {
+  const mig::GpuModel& model = model_of(each);
+  std::string text = fmt::format("gpu {}\ngpus {}\n", each.gpu, each.layouts.size());
+  if (!each.power.empty()) text += fmt::format("power {}\n", each.power);
+  text += fmt::format("scheduler {}\nseed {}\n", each.scheduler, each.seed);
+  text += fmt::format("preemption {}\n", preemption_text(each.preemption));
+  const bool paper = each.repartition_cost == sim::RepartitionCost::kPaper;
+  text += fmt::format("repartition-cost {}\n", paper ? "paper" : "measured");
+  text += fmt::format("horizon {}\net-a {}\n", format_seconds(each.horizon), each.et_a);
+  if (each.switches.empty()) {
+    text += fmt::format("repartition static:{}\n", layouts_text(model, each.layouts));
+  }
+  for (const policies::TimetableSwitch& change : each.switches) {
+    text += fmt::format("switch {} {}\n", format_seconds(change.time_of_day),
+                        layouts_text(model, change.layouts));
+  }
+  text += "#   id arrival deadline memory t1 t2 t3 t4 t7\n";
+  for (std::uint32_t i = 0; i < each.trace.jobs.size(); ++i) {
+    const workload::Job& job = each.trace.jobs[i];
+    text += fmt::format("job {} {} {} {}", each.trace.id(JobId{i}), format_seconds(job.arrival),
+                        format_seconds(job.deadline), job.memory_gib);
+    for (const Micros time : job.time) {
+      text += ' ' + (time == workload::kNoTime ? "-" : format_seconds(time));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace partita::cases

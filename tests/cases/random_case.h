@@ -1,0 +1,22 @@
+// Random small cases, drawn so that ties, simultaneous events and odd jobs are frequent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cases/case.h"
+
+namespace partita::cases {
+
+struct Draw {
+  std::uint64_t seed = 1;
+  std::string scheduler = "edf-ss";
+  std::size_t jobs_max = 25;
+  std::uint32_t gpus_max = 4;
+  bool may_be_stuck = true;  // now and then a job that no layout of the case can run
+};
+
+// The same draw gives the same case.
+Case random_case(const Draw& draw);
+
+}  // namespace partita::cases
