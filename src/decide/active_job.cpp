@@ -59,14 +59,8 @@ JobHandle ActiveJobs::add(const ActiveJob& job) {
 }
 
 void ActiveJobs::remove(JobHandle handle) {
+  jobs_[handle.value].id = JobId{};
   free_.push_back(handle);
-}
-
-JobHandle ActiveJobs::any() const {
-  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
-    if (std::find(free_.begin(), free_.end(), JobHandle{i}) == free_.end()) return {i};
-  }
-  return {};
 }
 
 ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {

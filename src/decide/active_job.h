@@ -79,8 +79,9 @@ class ActiveJobs {
   const ActiveJob& operator[](JobHandle handle) const { return jobs_[handle.value]; }
   std::size_t size() const { return jobs_.size() - free_.size(); }
 
-  // Some job that is present, by the lowest handle; not valid when there is none. Linear.
-  JobHandle any() const;
+  // Handles of all jobs present are below this; those whose job has no valid id are not in use.
+  std::uint32_t handles_end() const { return static_cast<std::uint32_t>(jobs_.size()); }
+  bool present(JobHandle handle) const { return jobs_[handle.value].id.valid(); }
 
  private:
   std::vector<ActiveJob> jobs_;

@@ -4,15 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "decide/layout_request.h"
 #include "decide/view.h"
-#include "mig/layout.h"
 
 namespace partita::decide {
-
-struct LayoutRequest {
-  GpuId gpu;
-  mig::Layout layout;
-};
 
 class Repartitioner {
  public:
@@ -23,6 +18,14 @@ class Repartitioner {
 
   // The next instant after `now` at which it wants to be asked; nothing when it never does.
   virtual std::optional<Micros> next_time(Micros now) const = 0;
+
+  // How many arrivals and completions may pass before it is asked again; 0: only at its times.
+  virtual std::uint64_t every_events() const { return 0; }
+
+  // Whether it wants to be told of arrivals.
+  virtual bool watches_arrivals() const { return false; }
+  // A job came. Called before any decision at that instant.
+  virtual void job_arrived(const View&, JobHandle) {}
 
   // Appends the GPUs that should change. A request for the layout a GPU has or is changing to is
   // ignored.

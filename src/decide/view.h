@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cluster/cluster_state.h"
 #include "decide/active_job.h"
+#include "decide/forecaster.h"
 
 namespace partita::decide {
 
@@ -26,7 +27,8 @@ struct View {
   const ActiveJobs& jobs;
   Preemption preemption;
   const mig::PowerCurve& power;
-  double et_a = 0;  // weight of energy in ET, per W·min
+  double et_a = 0;                   // weight of energy in ET, per W·min
+  Forecaster* forecaster = nullptr;  // null where the run offers none
 };
 
 }  // namespace partita::decide

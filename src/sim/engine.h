@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "base/result.h"
 #include "decide/repartitioner.h"
@@ -14,6 +15,17 @@ namespace partita::sim {
 // Called now and then with the fraction of the jobs that have arrived.
 using Progress = std::function<void(double)>;
 
+// What a run can do without.
+struct RunExtras {
+  RunExtras() = default;
+  RunExtras(Progress report)
+      : progress(std::move(report)) {}  // NOLINT(google-explicit-constructor)
+
+  Progress progress;
+  // A second scheduler of the same kind as the run's: with it, repartitioners can ask for forecasts.
+  decide::Scheduler* forecast_scheduler = nullptr;
+};
+
 // Exact and repeatable: the same arguments give the same result, bit for bit. What happens at one
 // instant happens in this order: completions, finished changes of layout, arrivals, repartitioning,
 // and then one decision. docs/model.md has the whole of it.
@@ -22,6 +34,6 @@ using Progress = std::function<void(double)>;
 // are left that no layout to come can run.
 Result<RunResult> simulate(const workload::Trace& trace, const RunOptions& options,
                            decide::Scheduler& scheduler, decide::Repartitioner& repartitioner,
-                           const Progress& progress = {});
+                           const RunExtras& extras = {});
 
 }  // namespace partita::sim

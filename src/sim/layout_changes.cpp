@@ -14,15 +14,20 @@ using Kind = cluster::Action::Kind;
 LayoutChanges::LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler)
     : world_(world), view_(view), scheduler_(scheduler), gpus_(world.cluster.gpu_count()) {}
 
+void LayoutChanges::copy_state(const LayoutChanges& other) {
+  gpus_ = other.gpus_;
+  steps_ = other.steps_;
+  under_way_ = other.under_way_;
+  changed_ = other.changed_;
+}
+
 bool LayoutChanges::take_changed() {
   return std::exchange(changed_, false);
 }
 
 void LayoutChanges::request(GpuId gpu, const mig::Layout& target) {
   GpuChange& change = gpus_[gpu.value];
-  const mig::Layout& present =
-      change.target ? *change.target : world_.cluster.gpus[gpu.value].layout;
-  if (present == target) return;
+  if (this->target(gpu) == target) return;
   ++world_.counts.repartitions;
   if (world_.options.repartition_cost == RepartitionCost::kPaper) penalise_running(gpu);
   if (!change.target) ++under_way_;

@@ -31,6 +31,15 @@ class LayoutChanges {
   // Finishes the step due now, and begins the next one. REQUIRES: next_finish() == now.
   void finish_step();
 
+  // The layout the GPU has or is changing to.
+  const mig::Layout& target(GpuId gpu) const {
+    const GpuChange& change = gpus_[gpu.value];
+    return change.target ? *change.target : world_.cluster.gpus[gpu.value].layout;
+  }
+
+  // Goes on as `other` would, in this object's own world.
+  void copy_state(const LayoutChanges& other);
+
   // Whether instances came, went, closed or reopened since the last call.
   bool take_changed();
 

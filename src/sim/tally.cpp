@@ -21,15 +21,13 @@ double Tally::quantile_seconds(double share) {
 void Tally::summarise(RunResult& result) {
   result.jobs = tardiness_.size();
   if (tardiness_.empty()) return;
-  std::int64_t sum = 0;
   std::int64_t largest = 0;
   for (const std::int64_t tardiness : tardiness_) {
-    sum += tardiness;
     largest = std::max(largest, tardiness);
     result.late_jobs += tardiness > 0 ? 1U : 0U;
   }
   const auto count = static_cast<double>(tardiness_.size());
-  result.mean_tardiness_s = static_cast<double>(sum) * 1e-6 / count;
+  result.mean_tardiness_s = static_cast<double>(tardiness_sum_) * 1e-6 / count;
   result.mean_wait_s = static_cast<double>(wait_sum_) * 1e-6 / count;
   result.max_tardiness_s = static_cast<double>(largest) * 1e-6;
   result.p50_tardiness_s = quantile_seconds(0.50);

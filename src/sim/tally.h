@@ -15,9 +15,16 @@ class Tally {
   void reserve(std::size_t jobs) { tardiness_.reserve(jobs); }
 
   void add(Micros wait, Micros tardiness) {
+    const std::int64_t late = tardiness.count > 0 ? tardiness.count : 0;
     wait_sum_ += wait.count;
-    tardiness_.push_back(tardiness.count > 0 ? tardiness.count : 0);
+    tardiness_sum_ += late;
+    tardiness_.push_back(late);
   }
+  void clear() {
+    wait_sum_ = tardiness_sum_ = 0;
+    tardiness_.clear();
+  }
+  Micros tardiness_sum() const { return {tardiness_sum_}; }
 
   // Fills the job figures of the result; reorders what it holds.
   void summarise(RunResult& result);
@@ -26,6 +33,7 @@ class Tally {
   double quantile_seconds(double share);
 
   std::int64_t wait_sum_ = 0;
+  std::int64_t tardiness_sum_ = 0;
   std::vector<std::int64_t> tardiness_;
 };
 

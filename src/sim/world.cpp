@@ -146,6 +146,17 @@ void World::log_layout(GpuId gpu) {
   open = {gpu, now, now, layout};
 }
 
+void World::copy_position(const World& other) {
+  now = other.now;
+  cluster = other.cluster;
+  jobs = other.jobs;
+  completions = other.completions;
+  meter = other.meter;
+  tally.clear();
+  counts.events = 0;
+  last_completion = other.last_completion;
+}
+
 void World::finish(RunResult& result) {
   result = std::move(counts);
   result.end = std::max(options.horizon, last_completion);

@@ -44,6 +44,10 @@ struct World {
   void log_layout(GpuId gpu);
   void finish(RunResult& result);
 
+  // Takes over the position of another world of the same options: time, cluster, jobs and their
+  // completions, the state of the meter; not its counters and logs.
+  void copy_position(const World& other);
+
   const RunOptions& options;
   Micros now;
   cluster::ClusterState cluster;

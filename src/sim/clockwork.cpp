@@ -1,0 +1,91 @@
+#include "sim/clockwork.h"
+
+#include <algorithm>
+
+namespace partita::sim {
+
+Clockwork::Clockwork(const RunOptions& options, decide::Scheduler& scheduler)
+    : world(options),
+      view{.now = Micros{},
+           .cluster = world.cluster,
+           .jobs = world.jobs,
+           .preemption = options.preemption,
+           .power = *options.power,
+           .et_a = options.et_a,
+           .forecaster = nullptr},
+      changes(world, view, scheduler),
+      scheduler_(scheduler),
+      fits_(*options.model) {}
+
+void Clockwork::set_arrivals(std::span<const workload::Job> arrivals) {
+  arrivals_ = arrivals;
+  next_arrival_ = 0;
+}
+
+Micros Clockwork::next_event() const {
+  Micros next = world.completions.first_time();
+  if (arrivals_left()) next = std::min(next, arrivals_[next_arrival_].arrival);
+  return std::min(next, changes.next_finish());
+}
+
+void Clockwork::complete_due() {
+  while (world.completions.first_time() == world.now) {
+    const JobHandle job = world.completions.first_job();
+    const SliceId slice = world.jobs[job].slice;
+    world.completions.remove_first();
+    world.complete(job);
+    world.meter_gpu(cluster::gpu_of(slice));
+    scheduler_.job_done(view, job);
+    world.jobs.remove(job);
+    if (changes.under_way()) freed_.push_back(cluster::gpu_of(slice));
+    ++world.counts.events;
+  }
+  // After all of them, so that which change goes on does not depend on the order of completions.
+  for (const GpuId gpu : freed_) changes.resume(gpu);
+  freed_.clear();
+}
+
+void Clockwork::arrive_due() {
+  newcomers_.clear();
+  while (arrivals_left() && arrivals_[next_arrival_].arrival == world.now) {
+    const workload::Job& job = arrivals_[next_arrival_];
+    const JobId id{static_cast<std::uint32_t>(next_arrival_)};
+    const std::uint16_t fits = fits_(job);
+    if (fits == 0) unplaceable_ = id;
+    const JobHandle handle = world.jobs.add(decide::make_active(job, id, fits));
+    scheduler_.job_arrived(view, handle);
+    if (keep_newcomers) newcomers_.push_back(handle);
+    ++next_arrival_;
+    ++world.counts.events;
+  }
+}
+
+void Clockwork::advance_to(Micros now) {
+  world.now = view.now = now;
+  complete_due();
+  while (changes.next_finish() == now) {
+    changes.finish_step();
+    ++world.counts.events;
+  }
+  arrive_due();
+}
+
+void Clockwork::decide() {
+  if (changes.take_changed()) scheduler_.layout_changed(view);
+  decision_.moves.clear();
+  scheduler_.decide(view, decision_);
+  ++world.counts.decisions;
+  if (!decision_.moves.empty()) world.carry_out(decision_.moves);
+}
+
+void Clockwork::copy_position(const Clockwork& other) {
+  world.copy_position(other.world);
+  view.now = world.now;
+  changes.copy_state(other.changes);
+  scheduler_.begin(view);
+  for (std::uint32_t i = 0; i < world.jobs.handles_end(); ++i) {
+    if (world.jobs.present(JobHandle{i})) scheduler_.job_returned(view, JobHandle{i});
+  }
+}
+
+}  // namespace partita::sim

@@ -1,0 +1,60 @@
+// Clockwork: what moves a run forward: arrivals, completions, steps of layout changes, and after each
+// instant one decision of the scheduler. Who changes layouts, and when, is not its business.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "decide/scheduler.h"
+#include "sim/layout_changes.h"
+#include "sim/world.h"
+#include "workload/job.h"
+
+namespace partita::sim {
+
+class Clockwork {
+ public:
+  // REQUIRES of the references: they outlive the clockwork.
+  Clockwork(const RunOptions& options, decide::Scheduler& scheduler);
+  Clockwork(const Clockwork&) = delete;
+  Clockwork& operator=(const Clockwork&) = delete;
+
+  // Jobs to come, in order of arrival, none before now; their ids are their positions.
+  void set_arrivals(std::span<const workload::Job> arrivals);
+  bool arrivals_left() const { return next_arrival_ < arrivals_.size(); }
+  std::size_t arrived() const { return next_arrival_; }
+  // The jobs that came in the last advance, when `keep_newcomers` is set.
+  std::span<const JobHandle> newcomers() const { return newcomers_; }
+  // A job that fits no profile of the GPU came; the run cannot go on.
+  JobId unplaceable() const { return unplaceable_; }
+
+  // The next instant at which something happens by itself; Micros::max() when nothing will.
+  Micros next_event() const;
+  // Moves to that instant, or to an earlier one, and lets happen what is due. decide() must follow.
+  void advance_to(Micros now);
+  void decide();
+
+  // Goes on from the position of another clockwork with the same options, with other arrivals and
+  // with this one's own scheduler, which is told of every job.
+  void copy_position(const Clockwork& other);
+
+  bool keep_newcomers = false;
+  World world;
+  decide::View view;
+  LayoutChanges changes;
+
+ private:
+  void complete_due();
+  void arrive_due();
+
+  decide::Scheduler& scheduler_;
+  cluster::ProfileFits fits_;
+  std::span<const workload::Job> arrivals_;
+  std::size_t next_arrival_ = 0;
+  std::vector<JobHandle> newcomers_;
+  std::vector<GpuId> freed_;  // by completions while layouts change
+  JobId unplaceable_;
+  decide::Decision decision_;
+};
+
+}  // namespace partita::sim
