@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "base/check.h"
 #include "base/text.h"
 #include "policies/registry.h"
@@ -52,14 +55,18 @@ sim::RunOptions options_of(const Case& each) {
 }
 
 Result<sim::RunResult> run_engine(const Case& each) {
+  return run_engine(each, options_of(each));
+}
+
+Result<sim::RunResult> run_engine(const Case& each, const sim::RunOptions& options) {
   auto scheduler = policies::make_scheduler(each.scheduler, each.seed);
   if (!scheduler) return scheduler.error();
   if (each.switches.empty()) {
     policies::StaticLayouts fixed(each.layouts);
-    return sim::simulate(each.trace, options_of(each), **scheduler, fixed);
+    return sim::simulate(each.trace, options, **scheduler, fixed);
   }
   policies::Timetable timetable(each.switches);
-  return sim::simulate(each.trace, options_of(each), **scheduler, timetable);
+  return sim::simulate(each.trace, options, **scheduler, timetable);
 }
 
 oracle::Setup oracle_setup(const Case& each) {
@@ -107,6 +114,39 @@ std::string to_text(const Case& each) {
       text += ' ' + (time == workload::kNoTime ? "-" : format_seconds(time));
     }
     text += '\n';
+  }
+  return text;
+}
+
+std::string to_text(const Case& each, const sim::RunResult& result) {
+  const mig::GpuModel& model = model_of(each);
+  std::string text = fmt::format(
+      "energy_j {} end_us {} jobs {} late {} mean {} p50 {} p95 {} p99 {} max {} wait {}\n"
+      "compute {} memory {} events {} decisions {} preemptions {} repartitions {} created {} "
+      "destroyed {} et {}\n",
+      result.energy_j, result.end.count, result.jobs, result.late_jobs, result.mean_tardiness_s,
+      result.p50_tardiness_s, result.p95_tardiness_s, result.p99_tardiness_s,
+      result.max_tardiness_s, result.mean_wait_s, result.compute_utilisation,
+      result.memory_utilisation, result.events, result.decisions, result.preemptions,
+      result.repartitions, result.instances_created, result.instances_destroyed, result.et);
+  for (const sim::JobRecord& job : result.job_records) {
+    text += fmt::format("job {} start {} completion {} deadline {} preemptions {}\n", job.id.value,
+                        job.first_start.count, job.completion.count, job.deadline.count,
+                        job.preemptions);
+  }
+  std::vector<sim::SchedulePiece> pieces = result.schedule;
+  std::ranges::sort(pieces, [](const sim::SchedulePiece& a, const sim::SchedulePiece& b) {
+    return std::tie(a.begin, a.slice) < std::tie(b.begin, b.slice);
+  });
+  for (const sim::SchedulePiece& piece : pieces) {
+    text += fmt::format(
+        "piece {} gpu {} {} {} {}\n", piece.id.value, cluster::gpu_of(piece.slice).value,
+        mig::format_placement(model, {piece.profile, cluster::start_of(piece.slice)}),
+        piece.begin.count, piece.end.count);
+  }
+  for (const sim::LayoutPiece& piece : result.layouts) {
+    text += fmt::format("layout gpu {} {} {} {}\n", piece.gpu.value, piece.begin.count,
+                        piece.end.count, mig::format_layout(model, piece.layout));
   }
   return text;
 }

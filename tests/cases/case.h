@@ -34,10 +34,15 @@ const mig::PowerCurve& power_of(const Case& each);
 // Jobs and schedule are kept.
 sim::RunOptions options_of(const Case& each);
 Result<sim::RunResult> run_engine(const Case& each);
+// With options of the caller's own.
+Result<sim::RunResult> run_engine(const Case& each, const sim::RunOptions& options);
 
 oracle::Setup oracle_setup(const Case& each);
 
 // The case as a scenario file without expectations (tests/scenarios/README.md).
 std::string to_text(const Case& each);
+// Everything a run gave, for comparing byte by byte: figures with all their digits, pieces in
+// microseconds in order of begin and place.
+std::string to_text(const Case& each, const sim::RunResult& result);
 
 }  // namespace partita::cases

@@ -86,7 +86,8 @@ float random_memory(Rng& rng, const mig::GpuModel& model) {
   return static_cast<float>(rng.uniform(0.0, model.profiles.back().memory_gib));
 }
 
-std::vector<mig::ProfileIndex> profiles_in(const Case& each) {
+// Of the layouts the case begins and ends its days with, which last; or of all of them.
+std::vector<mig::ProfileIndex> profiles_in(const Case& each, bool lasting_only) {
   std::vector<mig::ProfileIndex> profiles;
   const auto collect = [&](const std::vector<mig::Layout>& layouts) {
     for (const mig::Layout& layout : layouts) {
@@ -96,14 +97,17 @@ std::vector<mig::ProfileIndex> profiles_in(const Case& each) {
     }
   };
   if (each.switches.empty()) collect(each.layouts);
-  for (const policies::TimetableSwitch& change : each.switches) collect(change.layouts);
+  for (const policies::TimetableSwitch& change : each.switches) {
+    if (!lasting_only || &change == &each.switches.back()) collect(change.layouts);
+  }
   return profiles;
 }
 
 // Lets the job run on one profile of the case, if it can run on none.
-void make_runnable(Rng& rng, const Case& each, const Scale& scale, workload::Job& job) {
+void make_runnable(Rng& rng, const Case& each, const Scale& scale, bool lasting_only,
+                   workload::Job& job) {
   const mig::GpuModel& model = model_of(each);
-  const std::vector<mig::ProfileIndex> profiles = profiles_in(each);
+  const std::vector<mig::ProfileIndex> profiles = profiles_in(each, lasting_only);
   for (const mig::ProfileIndex profile : profiles) {
     if (oracle::can_run(model, job, profile)) return;
   }
@@ -130,7 +134,9 @@ void add_jobs(Rng& rng, const Draw& draw, const Scale& scale, Case& each) {
         job.arrival + Micros{scale.unit * static_cast<std::int64_t>(rng.below(slack_max))};
     job.time = random_times(rng, scale);
     job.memory_gib = random_memory(rng, model_of(each));
-    if (!draw.may_be_stuck || chance(rng, 0.995)) make_runnable(rng, each, scale, job);
+    if (!draw.may_be_stuck || chance(rng, 0.995)) {
+      make_runnable(rng, each, scale, !draw.may_be_stuck, job);
+    }
     const bool some_time =
         std::ranges::any_of(job.time, [](Micros time) { return time != workload::kNoTime; });
     if (!some_time) job.time.back() = {scale.unit};

@@ -13,7 +13,9 @@ struct Draw {
   std::string scheduler = "edf-ss";
   std::size_t jobs_max = 25;
   std::uint32_t gpus_max = 4;
-  bool may_be_stuck = true;  // now and then a job that no layout of the case can run
+  // Now and then a job that no layout of the case can run, or none for long enough. If not, every
+  // job fits the layouts of the last switch of the day, which last for hours.
+  bool may_be_stuck = true;
 };
 
 // The same draw gives the same case.

@@ -1,0 +1,90 @@
+// One property suite for every scheduler: whatever it decides, the run must be true to the model.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cases/case.h"
+#include "cases/random_case.h"
+#include "checker/schedule_checker.h"
+#include "policies/registry.h"
+
+namespace partita {
+namespace {
+
+constexpr std::uint64_t kCasesPerScheduler = 150;
+constexpr std::uint64_t kFirstSeed = 50'000;
+
+cases::Draw draw_of(const std::string& scheduler, std::uint64_t seed) {
+  return {
+      .seed = seed, .scheduler = scheduler, .jobs_max = 80, .gpus_max = 8, .may_be_stuck = false};
+}
+
+class EveryScheduler : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryScheduler, KeepsEveryRuleOfTheModel) {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kCasesPerScheduler; ++seed) {
+    const cases::Case each = cases::random_case(draw_of(GetParam(), seed));
+    const Result<sim::RunResult> result = cases::run_engine(each);
+    ASSERT_TRUE(result.ok()) << result.error().message << "\n" << cases::to_text(each);
+    const checker::Expectations expected{.work_conserving = each.switches.empty()};
+    const auto found = checker::violations(each.trace, cases::options_of(each), *result, expected);
+    ASSERT_TRUE(found.empty()) << GetParam() << ", case seed " << seed << ":\n  "
+                               << fmt::format("{}", fmt::join(found, "\n  "))
+                               << "\nas a scenario file:\n"
+                               << cases::to_text(each);
+  }
+}
+
+TEST_P(EveryScheduler, GivesTheSameBytesForTheSameSeed) {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + 10; ++seed) {
+    const cases::Case each = cases::random_case(draw_of(GetParam(), seed));
+    const Result<sim::RunResult> once = cases::run_engine(each);
+    const Result<sim::RunResult> again = cases::run_engine(each);
+    ASSERT_TRUE(once.ok() && again.ok());
+    EXPECT_EQ(cases::to_text(each, *once), cases::to_text(each, *again)) << "case seed " << seed;
+  }
+}
+
+TEST_P(EveryScheduler, CountsTheSameWhetherOrNotTheScheduleIsKept) {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + 10; ++seed) {
+    const cases::Case each = cases::random_case(draw_of(GetParam(), seed));
+    Result<sim::RunResult> kept = cases::run_engine(each);
+    sim::RunOptions options = cases::options_of(each);
+    options.keep_jobs = options.keep_schedule = false;
+    const Result<sim::RunResult> bare = cases::run_engine(each, options);
+    ASSERT_TRUE(kept.ok() && bare.ok());
+    EXPECT_TRUE(bare->schedule.empty() && bare->layouts.empty() && bare->job_records.empty());
+    kept->schedule.clear();
+    kept->layouts.clear();
+    kept->job_records.clear();
+    EXPECT_EQ(cases::to_text(each, *kept), cases::to_text(each, *bare)) << "case seed " << seed;
+  }
+}
+
+// The sixteen names, and every order and placement once in a composition that has no name.
+std::vector<std::string> schedulers_to_try() {
+  std::vector<std::string> names;
+  for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
+  for (const policies::OrderRow& row : policies::orders()) {
+    names.push_back(row.facts.name + "+most-packed");
+  }
+  for (const policies::PlacementRow& row : policies::placements()) {
+    names.push_back("atc+" + row.facts.name);
+  }
+  std::ranges::sort(names);
+  const auto rest = std::ranges::unique(names);
+  names.erase(rest.begin(), rest.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(PropertySuite, EveryScheduler, testing::ValuesIn(schedulers_to_try()),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '-' || c == '+'; }, '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace partita
