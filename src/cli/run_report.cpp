@@ -14,11 +14,6 @@ std::string_view cost_name(sim::RepartitionCost cost) {
   return cost == sim::RepartitionCost::kPaper ? "paper" : "measured";
 }
 
-// The double nearest to the decimal number, which Micros::to_seconds is not always.
-double seconds_of(Micros time) {
-  return static_cast<double>(time.count) / 1e6;
-}
-
 void add_settings(nlohmann::ordered_json& json, const RunSettings& settings,
                   const std::string& scheduler) {
   const sim::RunOptions& options = settings.options;
@@ -102,6 +97,10 @@ void add_count_rows(Table& table, const Finished& finished) {
 }
 
 }  // namespace
+
+double seconds_of(Micros time) {
+  return static_cast<double>(time.count) / 1e6;
+}
 
 EtParts et_parts(double et_a, const sim::RunResult& result) {
   return {et_a * result.energy_w_min() / (et_a + 1), result.mean_tardiness_s / 60 / (et_a + 1)};

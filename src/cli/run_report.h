@@ -21,6 +21,9 @@ nlohmann::ordered_json run_json(const RunSettings& settings, const std::string& 
 std::string run_text(const RunSettings& settings, const std::string& scheduler,
                      const Finished& finished, bool bold);
 
+// The double nearest to the decimal number, which Micros::to_seconds is not always.
+double seconds_of(Micros time);
+
 // A number of seconds for people: "12.3 s", "4.5 min", "1.2 h".
 std::string shown_seconds(double seconds);
 

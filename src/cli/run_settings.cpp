@@ -51,12 +51,15 @@ void set_horizon(RunSettings& settings, const Values& values, const RunJobs& job
 Result<Finished> run_one(const workload::Trace& trace, const RunSettings& settings,
                          const std::string& scheduler, const sim::Progress& progress) {
   const auto policy = policies::make_scheduler(scheduler, settings.seed);
+  const auto forecast_policy = policies::make_scheduler(scheduler, settings.seed);
   const auto repartitioner = policies::make_repartitioner(
       settings.repartition, *settings.options.model, settings.options.gpus);
-  CHECK(policy.ok() && repartitioner.ok());
+  CHECK(policy.ok() && forecast_policy.ok() && repartitioner.ok());
+  sim::RunExtras extras(progress);
+  extras.forecast_scheduler = forecast_policy->get();
   const auto begin = std::chrono::steady_clock::now();
   Result<sim::RunResult> result =
-      sim::simulate(trace, settings.options, **policy, **repartitioner, progress);
+      sim::simulate(trace, settings.options, **policy, **repartitioner, extras);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   if (!result) return result.error();
   return Finished{*std::move(result), wall.count()};

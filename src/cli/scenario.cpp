@@ -91,6 +91,9 @@ class ScenarioReader {
                          : key == "description" ? &info_.description
                          : key == "source"      ? &info_.source
                                                 : nullptr;
+    if (field == nullptr && !keys_of(key).empty()) {
+      return at(node, fmt::format("{} is a section: write [{}] on a line of its own", key, key));
+    }
     if (field == nullptr) {
       return at(node,
                 unknown_name("key", key, std::vector<std::string>{"name", "description", "source"})

@@ -52,6 +52,7 @@ TEST(Scenario, UnknownKeysAreRefusedWithTheLineAndTheKnownOnes) {
             "cluster.power");
   EXPECT_NE(error_of("title = 'x'").find("line 1: unknown key 'title'; known: name"),
             std::string::npos);
+  EXPECT_NE(error_of("[[cluster]]\ngpus = 1").find("write [cluster]"), std::string::npos);
   EXPECT_NE(error_of("[wrokload]\n").find("unknown section 'wrokload'; known: cluster, workload"),
             std::string::npos);
 }

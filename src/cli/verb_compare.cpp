@@ -57,7 +57,7 @@ std::size_t threads_for(const Values& values, std::size_t runs) {
   return std::min(wanted, runs);
 }
 
-// "+12.3", or "0.0" for the best itself; "" when the best is 0 and the other is not.
+// "+12.3", or "0.0" for the best itself; "-" when the best is 0 and the other is not.
 std::string percent_above(double value, double best) {
   if (value == best) return "0.0";
   if (best == 0) return "-";

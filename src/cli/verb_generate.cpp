@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "cli/generator_options.h"
 #include "cli/output_file.h"
+#include "cli/run_report.h"
 #include "cli/verbs.h"
 #include "cli/workloads.h"
 
@@ -13,8 +17,8 @@ void print_copied(const CopiedJobs& copied, const std::string& path, Console& co
   nlohmann::ordered_json json;
   json["out"] = path;
   json["jobs"] = copied.jobs;
-  json["first_arrival_s"] = copied.first_arrival.to_seconds();
-  json["last_arrival_s"] = copied.last_arrival.to_seconds();
+  json["first_arrival_s"] = seconds_of(copied.first_arrival);
+  json["last_arrival_s"] = seconds_of(copied.last_arrival);
   print_json(console, json);
 }
 
@@ -42,6 +46,12 @@ Outcome write_jobs(JobSource& source, const Values& values, Console& console) {
 }  // namespace
 
 Outcome run_generate(const Values& values, Console& console) {
+  const auto origin = job_origin(values);
+  if (!origin) return origin.error();
+  if (*origin == "trace") {
+    return Error{fmt::format("{} is a file of jobs: there is nothing to generate",
+                             values.given("jobs")->place)};
+  }
   const auto source = make_generator(values);
   if (!source) return source.error();
   return write_jobs(**source, values, console);

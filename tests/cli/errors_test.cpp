@@ -126,6 +126,8 @@ TEST_F(Errors, ScenarioFilesAreRefusedWithTheirLine) {
   expect_complaint("simulate --scenario layout.toml", "layout.toml line 4, policy.repartition");
   expect_complaint("simulate --scenario none.toml", "cannot read none.toml");
   expect_complaint("simulate --scenario ./", "Is a directory");
+  write("file.toml", "[workload]\njobs = 'j.csv'\n");
+  expect_complaint("generate --scenario file.toml", "file.toml line 2, workload.jobs is a file");
 }
 
 TEST_F(Errors, FilesThatCannotBeReadAreNamed) {
