@@ -7,8 +7,8 @@
 namespace partita::decide {
 namespace {
 
-// Rounding in what follows is far under a microsecond. Within this much of the deadline it could tip
-// the answer, so there it is found anew each time.
+// Rounding in what follows is far under a microsecond. Within this much of the deadline it could
+// tip the answer, so there it is found anew each time.
 constexpr double kGuardMicros = 4;
 // Far beyond any run, and far from overflow.
 constexpr double kForeverMicros = 1e17;
@@ -27,12 +27,13 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
   double least_lateness = running() ? left * time[here] - slack : kForeverMicros;
   for (std::size_t size = 0; size < time.size(); ++size) {
     if (size == here || time[size] > kForeverMicros) continue;
-    // Elsewhere the completion would be rounded up; comparing before is the same, the slack is whole.
+    // Elsewhere the completion would be rounded up; comparing before is the same, the slack is
+    // whole.
     const double lateness = left * time[size] - slack;
     bits |= static_cast<unsigned>(left * time[size] <= slack) << size;
     least_lateness = std::min(least_lateness, lateness);
-    // Lateness grows by all of the time that passes while the job waits; while it runs, by less, for
-    // what gets done meanwhile, seen from a slice of this size.
+    // Lateness grows by all of the time that passes while the job waits; while it runs, by less,
+    // for what gets done meanwhile, seen from a slice of this size.
     const double growth = 1 - time[size] * pace;
     const double distance = std::abs(lateness) - kGuardMicros;
     if (distance <= 0) {
@@ -75,6 +76,7 @@ ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {
   active.id = id;
   active.arrival = job.arrival;
   active.fits = fits;
+  active.memory_gib = job.memory_gib;
   active.job_class = job.job_class;
   return active;
 }

@@ -33,6 +33,7 @@ struct alignas(64) ActiveJob {
   // changes pace, restart or deadline calls forget_on_time().
   mutable Micros on_time_until = Micros{-1};
   std::uint32_t preemptions = 0;
+  float memory_gib = 0;
   std::uint16_t fits = 0;  // profiles that can run it, bit i for profile i
   workload::ClassIndex job_class = 0;
   std::uint8_t size_index = 0;  // running: of its slice

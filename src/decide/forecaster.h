@@ -9,10 +9,10 @@
 
 namespace partita::decide {
 
-// What a stretch of time costs.
+// What the time until all work is done costs.
 struct ForecastCost {
-  double energy_j = 0;     // of all GPUs until the end, and of the work then left, at full width
-  double tardiness_s = 0;  // sum over jobs; of those not done by the end, the least still possible
+  double energy_j = 0;     // above that of idle GPUs, so that runs of different length compare
+  double tardiness_s = 0;  // sum over jobs
   std::uint64_t events = 0;
 };
 
@@ -22,8 +22,9 @@ class Forecaster {
  public:
   virtual ~Forecaster() = default;
 
-  // The layouts are asked for now and nothing else is until `until`; these jobs arrive meanwhile, in
-  // order of arrival. The present state is not touched.
+  // The layouts are asked for now and nothing else is; these jobs arrive, in order of arrival; the
+  // forecast ends when all are done, or at `until`, where what is left is charged at the least it
+  // can still cost. The present state is not touched.
   virtual ForecastCost forecast(std::span<const LayoutRequest> requests,
                                 std::span<const workload::Job> arrivals, Micros until) = 0;
 };

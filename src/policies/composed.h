@@ -16,9 +16,10 @@ namespace partita::policies {
 // What it does with running jobs depends on what the run allows:
 //   free   at every decision all jobs are placed anew, in order, as if every slice were free;
 //   none   waiting jobs are placed on idle slices, in order;
-//   cost   as none, but a waiting job that would be late on the idle slice it could have may displace
-//          a running one: the last in the order of those on whose slices this one would be on time,
-//          if it comes after this one. Displaced jobs are placed again at the end, on idle slices.
+//   cost   as none, but a waiting job that would be late on the idle slice it could have may
+//          displace a running one: the last in the order of those on whose slices this one would be
+//          on time, if it comes after this one. Displaced jobs are placed again at the end, on idle
+//          slices.
 class ComposedScheduler : public decide::Scheduler {
  public:
   ComposedScheduler(std::unique_ptr<JobOrder> order, std::unique_ptr<SliceRule> rule);

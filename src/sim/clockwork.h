@@ -1,5 +1,5 @@
-// Clockwork: what moves a run forward: arrivals, completions, steps of layout changes, and after each
-// instant one decision of the scheduler. Who changes layouts, and when, is not its business.
+// Clockwork: what moves a run forward: arrivals, completions, steps of layout changes, and after
+// each instant one decision of the scheduler. Who changes layouts, and when, is not its business.
 #pragma once
 
 #include <span>

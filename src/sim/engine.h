@@ -22,7 +22,8 @@ struct RunExtras {
       : progress(std::move(report)) {}  // NOLINT(google-explicit-constructor)
 
   Progress progress;
-  // A second scheduler of the same kind as the run's: with it, repartitioners can ask for forecasts.
+  // A second scheduler of the same kind as the run's: with it, repartitioners can ask for
+  // forecasts.
   decide::Scheduler* forecast_scheduler = nullptr;
 };
 

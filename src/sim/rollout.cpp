@@ -22,13 +22,17 @@ decide::ForecastCost Rollout::forecast(std::span<const decide::LayoutRequest> re
   for (Micros next = copy_.next_event(); next <= until; next = copy_.next_event()) {
     copy_.advance_to(next);
     copy_.decide();
+    if (copy_.world.jobs.size() == 0 && !copy_.arrivals_left()) break;
   }
-  copy_.world.meter.close(until);
+  const Micros end = std::min(until, copy_.world.now);
+  copy_.world.meter.close(end);
   decide::ForecastCost cost;
-  cost.energy_j = copy_.world.meter.joules(*options_.power) - before.joules(*options_.power);
+  const double idle_w = options_.power->watts.front() * options_.gpus;
+  cost.energy_j = copy_.world.meter.joules(*options_.power) - before.joules(*options_.power) -
+                  idle_w * (end - origin_.world.now).to_seconds();
   cost.tardiness_s = copy_.world.tally.tardiness_sum().to_seconds();
   cost.events = copy_.world.counts.events;
-  add_unfinished(cost, until);
+  add_unfinished(cost, end);
   return cost;
 }
 

@@ -1,0 +1,47 @@
+// ArrivalModel: what a policy expects to come, learned from what came.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/rng.h"
+#include "decide/active_job.h"
+#include "workload/job.h"
+
+namespace partita::policies {
+
+// Arrivals are Poisson with a rate that is a profile of the day (known beforehand, mean 1) times a
+// level (estimated from the last hours); jobs are drawn from those that came last.
+class ArrivalModel {
+ public:
+  static constexpr Micros kWindow = Micros::seconds(2 * 3600);
+  static constexpr std::size_t kPoolJobs = 512;
+  static constexpr std::size_t kPoolJobsMin = 20;  // fewer say too little
+
+  explicit ArrivalModel(const std::array<double, 24>& profile) : profile_(profile) {}
+
+  void job_arrived(const decide::ActiveJob& job);
+
+  // Whether enough came to say anything.
+  bool ready() const { return pool_.size() >= kPoolJobsMin; }
+  // Jobs an hour at a profile of 1. REQUIRES: ready().
+  double level(Micros now) const;
+  double jobs_per_day(Micros now) const { return 24 * level(now); }
+
+  // Jobs that may come in (now, until], in order of arrival, each with an arrival and a deadline as
+  // far from it as the drawn job's was. Replaces what `jobs` held. REQUIRES: ready().
+  void sample(Rng& rng, Micros now, Micros until, std::vector<workload::Job>& jobs) const;
+
+ private:
+  double profile_at(Micros time) const;
+  // Integral of the profile over a stretch of time, in hours.
+  double profile_hours(Micros from, Micros to) const;
+
+  std::array<double, 24> profile_;
+  std::vector<workload::Job> pool_;  // a ring once it is full; arrival 0, deadline relative
+  std::size_t pool_next_ = 0;
+  std::vector<Micros> recent_;  // arrival times, ascending; the old ones are dropped now and then
+};
+
+}  // namespace partita::policies
