@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "policies/layout_list.h"
 #include "policies/registry.h"
+#include "policies/repartitioners/lookahead_spec.h"
 #include "policies/repartitioners/static_layouts.h"
 #include "policies/repartitioners/timetable.h"
 
@@ -69,40 +70,71 @@ Made make_static(std::string_view text, const mig::GpuModel& model, std::uint32_
       std::make_unique<StaticLayouts>(*std::move(layouts)));
 }
 
+Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  Result<LookaheadOptions> options = parse_lookahead(text, model, gpus);
+  if (!options) return options.error();
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<Lookahead>(*std::move(options)));
+}
+
+Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {
+  return make_static("1", model, gpus);
+}
+
+// One row a repartitioner: the word before the colon, and whether text must, may or must not follow.
+struct Row {
+  enum class Text : std::uint8_t { kNone, kOptional, kRequired };
+  std::string name;
+  Text text;
+  std::string syntax;
+  std::string summary;
+  Made (*make)(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus);
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> kRows = {
+      {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",
+       "changes a GPU when simulating ahead says it pays", make_lookahead},
+      {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
+      {"static", Row::Text::kRequired, "static:LAYOUTS",
+       "one layout for each GPU, or one for all, for the whole run", make_static},
+      {"timetable", Row::Text::kRequired, "timetable:HH:MM=LAYOUTS,...",
+       "the same layouts at the same times of every day, any number of switches", make_timetable},
+  };
+  return kRows;
+}
+
 }  // namespace
 
 const std::vector<decide::PolicyFacts>& repartitioners() {
-  static const std::vector<decide::PolicyFacts> kRows = [] {
-    std::vector<decide::PolicyFacts> rows(3);
-    rows[0].name = "none";
-    rows[0].summary = "every GPU is one whole slice";
-    rows[1].name = "static";
-    rows[1].summary = "static:LAYOUTS, one for each GPU or one for all, for the whole run";
-    rows[2].name = "timetable";
-    rows[2].summary = "timetable:HH:MM=LAYOUTS,..., any number of switches a day";
-    return rows;
+  static const std::vector<decide::PolicyFacts> kFacts = [] {
+    std::vector<decide::PolicyFacts> facts;
+    for (const Row& row : rows()) {
+      decide::PolicyFacts each;
+      each.name = row.name;
+      each.summary = fmt::format("{}: {}", row.syntax, row.summary);
+      facts.push_back(each);
+    }
+    return facts;
   }();
-  return kRows;
+  return kFacts;
 }
 
 Made make_repartitioner(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
   const auto colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
+  const std::string_view name = text.substr(0, colon);
   const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (text == "none") return make_static("1", model, gpus);
-  if (kind == "static" && !rest.empty()) return make_static(rest, model, gpus);
-  if (kind == "timetable" && !rest.empty()) return make_timetable(rest, model, gpus);
   std::vector<std::string> known;
-  for (const decide::PolicyFacts& row : repartitioners()) known.push_back(row.name);
-  for (const std::string& name : known) {
-    if (kind == name) {
-      return Error{fmt::format("repartitioner '{}' is incomplete or has too much; wanted {}", text,
-                               name == "none"     ? "none"
-                               : name == "static" ? "static:LAYOUTS, for example static:1,2,2,6"
-                                                  : "timetable:HH:MM=LAYOUTS,...")};
-    }
+  for (const Row& row : rows()) {
+    known.push_back(row.name);
+    if (row.name != name) continue;
+    const bool wrong = row.text == Row::Text::kNone
+                           ? colon != std::string_view::npos
+                           : row.text == Row::Text::kRequired && rest.empty();
+    if (!wrong) return row.make(rest, model, gpus);
+    return Error{fmt::format("repartitioner '{}' is incomplete or has too much; wanted {}", text,
+                             row.syntax)};
   }
-  return unknown_name("repartitioner", kind, known);
+  return unknown_name("repartitioner", name, known);
 }
 
 }  // namespace partita::policies

@@ -20,8 +20,8 @@ struct LookaheadOptions {
   std::vector<mig::Layout> candidates;  // layouts it may choose
   std::array<double, 24> profile{};     // of the day's arrivals, mean 1
   Micros horizon = Micros::seconds(2400);
-  int samples = 4;
-  std::uint64_t every_events = 5;
+  int samples = 8;
+  std::uint64_t every_events = 15;
   int moves = 1;
   int finalists = 6;   // candidates tried on all futures
   double caution = 1;  // standard errors by which the mean saving must exceed nothing
