@@ -102,9 +102,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kCompare), .section = "policy",
      .choices = scheduler_names_or_all, .check = check_schedulers},
     {.name = "repartition", .kind = ValueKind::kText, .metavar = "RULE", .default_text = "none",
-     .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS or "
-                 "timetable:HH:MM=LAYOUTS,...; a layout is a number, tNUMBER or a text such as "
-                 "4g.20gb:0,3g.20gb:4.",
+     .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS, "
+                 "timetable:HH:MM=LAYOUTS,... or another that `partita policies` lists; a layout "
+                 "is a number, tNUMBER or a text such as 4g.20gb:0,3g.20gb:4.",
      .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
     {.name = "preemption", .kind = ValueKind::kText, .metavar = "free|none|cost=SECONDS",
      .default_text = "free",

@@ -43,7 +43,9 @@ std::vector<std::string> scheduler_names_or_all() {
 std::vector<std::string> repartitioner_names() {
   std::vector<std::string> names;
   for (const decide::PolicyFacts& row : policies::repartitioners()) {
-    names.push_back(row.name == "none" ? row.name : row.name + ":");
+    // A name that says nothing on its own goes on after a colon.
+    const bool whole = policies::make_repartitioner(row.name, *mig::catalogue().front(), 1).ok();
+    names.push_back(whole ? row.name : row.name + ":");
   }
   return names;
 }

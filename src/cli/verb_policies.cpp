@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
+#include "cli/help.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "policies/registry.h"
@@ -64,8 +67,14 @@ nlohmann::ordered_json policies_json() {
 
 std::string facts_text(const std::string& title, const std::vector<PolicyFacts>& all, bool bold) {
   Table table({{title, Align::kLeft}, {"what it does", Align::kLeft}, {"needs", Align::kLeft}});
+  constexpr std::size_t kSummaryColumns = 90;
   for (const PolicyFacts& facts : all) {
-    table.add({facts.name, facts.summary, fmt::format("{}", fmt::join(needs_of(facts), ", "))});
+    std::string name = facts.name;
+    std::string needs = fmt::format("{}", fmt::join(needs_of(facts), ", "));
+    const std::string summary = wrapped(facts.summary, kSummaryColumns, 0);
+    for (const std::string_view line : split(summary, '\n')) {
+      table.add({std::exchange(name, ""), std::string(line), std::exchange(needs, "")});
+    }
   }
   return table.text(bold);
 }

@@ -116,9 +116,11 @@ TEST_F(Outputs, ASignalLeavesNoTemporaryFile) {
   const pid_t child =
       start({"generate", "--hours", "1000000", "--rate", "1000", "--out", "huge.csv"}, sink);
   ::close(sink);
-  while (files().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ASSERT_EQ(::kill(child, SIGTERM), 0);
   int waited = 0;
+  while (files().empty() && ::waitpid(child, &waited, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_EQ(::kill(child, SIGTERM), 0);
   ASSERT_EQ(::waitpid(child, &waited, 0), child);
   EXPECT_TRUE(WIFSIGNALED(waited));
   EXPECT_EQ(files(), std::vector<std::string>{});
