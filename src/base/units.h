@@ -26,7 +26,7 @@ struct Micros {
     count -= o.count;
     return *this;
   }
-  constexpr double to_seconds() const { return static_cast<double>(count) * 1e-6; }
+  constexpr double to_seconds() const { return static_cast<double>(count) / 1e6; }
   constexpr double to_minutes() const { return to_seconds() / 60.0; }
 };
 

@@ -80,7 +80,8 @@ Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus)
   return make_static("1", model, gpus);
 }
 
-// One row a repartitioner: the word before the colon, and whether text must, may or must not follow.
+// One row a repartitioner: the word before the colon, and whether text must, may or must not
+// follow.
 struct Row {
   enum class Text : std::uint8_t { kNone, kOptional, kRequired };
   std::string name;

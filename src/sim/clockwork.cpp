@@ -17,8 +17,9 @@ Clockwork::Clockwork(const RunOptions& options, decide::Scheduler& scheduler)
       scheduler_(scheduler),
       fits_(*options.model) {}
 
-void Clockwork::set_arrivals(std::span<const workload::Job> arrivals) {
+void Clockwork::set_arrivals(std::span<const workload::Job> arrivals, JobId first) {
   arrivals_ = arrivals;
+  first_id_ = first;
   next_arrival_ = 0;
 }
 
@@ -49,7 +50,7 @@ void Clockwork::arrive_due() {
   newcomers_.clear();
   while (arrivals_left() && arrivals_[next_arrival_].arrival == world.now) {
     const workload::Job& job = arrivals_[next_arrival_];
-    const JobId id{static_cast<std::uint32_t>(next_arrival_)};
+    const JobId id{first_id_.value + static_cast<std::uint32_t>(next_arrival_)};
     const std::uint16_t fits = fits_(job);
     if (fits == 0) unplaceable_ = id;
     const JobHandle handle = world.jobs.add(decide::make_active(job, id, fits));

@@ -19,8 +19,8 @@ class Clockwork {
   Clockwork(const Clockwork&) = delete;
   Clockwork& operator=(const Clockwork&) = delete;
 
-  // Jobs to come, in order of arrival, none before now; their ids are their positions.
-  void set_arrivals(std::span<const workload::Job> arrivals);
+  // Jobs to come, in order of arrival, none before now; their ids count from `first`.
+  void set_arrivals(std::span<const workload::Job> arrivals, JobId first);
   bool arrivals_left() const { return next_arrival_ < arrivals_.size(); }
   std::size_t arrived() const { return next_arrival_; }
   // The jobs that came in the last advance, when `keep_newcomers` is set.
@@ -51,6 +51,7 @@ class Clockwork {
   cluster::ProfileFits fits_;
   std::span<const workload::Job> arrivals_;
   std::size_t next_arrival_ = 0;
+  JobId first_id_;
   std::vector<JobHandle> newcomers_;
   std::vector<GpuId> freed_;  // by completions while layouts change
   JobId unplaceable_;

@@ -13,7 +13,7 @@ std::int64_t EnergyMeter::compute_slice_micros() const {
 double EnergyMeter::joules(const mig::PowerCurve& power) const {
   double total = 0;
   for (std::size_t level = 0; level < power.watts.size() && level < kLevels; ++level) {
-    total += power.watts[level] * (static_cast<double>(at_level_[level]) * 1e-6);
+    total += power.watts[level] * Micros{at_level_[level]}.to_seconds();
   }
   return total;
 }

@@ -63,7 +63,7 @@ class Engine {
 Status Engine::begin() {
   const Status placed = place_initial_layouts();
   if (!placed) return placed;
-  clock_.set_arrivals(trace_.jobs);
+  clock_.set_arrivals(trace_.jobs, JobId{0});
   clock_.world.tally.reserve(trace_.jobs.size());
   if (options_.keep_jobs) clock_.world.counts.job_records.resize(trace_.jobs.size());
   scheduler_.begin(clock_.view);

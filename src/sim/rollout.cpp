@@ -13,8 +13,9 @@ RunOptions Rollout::quiet(RunOptions options) {
 decide::ForecastCost Rollout::forecast(std::span<const decide::LayoutRequest> requests,
                                        std::span<const workload::Job> arrivals, Micros until) {
   copy_.copy_position(origin_);
-  copy_.set_arrivals(arrivals);
-  const EnergyMeter before = copy_.world.meter;
+  copy_.set_arrivals(arrivals, JobId{static_cast<std::uint32_t>(origin_.arrived())});
+  copy_.world.meter.close(origin_.world.now);
+  const double joules_before = copy_.world.meter.joules(*options_.power);
   for (const decide::LayoutRequest& request : requests) {
     copy_.changes.request(request.gpu, request.layout);
   }
@@ -28,7 +29,7 @@ decide::ForecastCost Rollout::forecast(std::span<const decide::LayoutRequest> re
   copy_.world.meter.close(end);
   decide::ForecastCost cost;
   const double idle_w = options_.power->watts.front() * options_.gpus;
-  cost.energy_j = copy_.world.meter.joules(*options_.power) - before.joules(*options_.power) -
+  cost.energy_j = copy_.world.meter.joules(*options_.power) - joules_before -
                   idle_w * (end - origin_.world.now).to_seconds();
   cost.tardiness_s = copy_.world.tally.tardiness_sum().to_seconds();
   cost.events = copy_.world.counts.events;

@@ -15,7 +15,7 @@ double Tally::quantile_seconds(double share) {
   const auto index = static_cast<std::size_t>(std::max(1.0, wanted)) - 1;
   const auto at = tardiness_.begin() + static_cast<std::ptrdiff_t>(index);
   std::nth_element(tardiness_.begin(), at, tardiness_.end());
-  return static_cast<double>(*at) * 1e-6;
+  return Micros{*at}.to_seconds();
 }
 
 void Tally::summarise(RunResult& result) {
@@ -27,9 +27,9 @@ void Tally::summarise(RunResult& result) {
     result.late_jobs += tardiness > 0 ? 1U : 0U;
   }
   const auto count = static_cast<double>(tardiness_.size());
-  result.mean_tardiness_s = static_cast<double>(tardiness_sum_) * 1e-6 / count;
-  result.mean_wait_s = static_cast<double>(wait_sum_) * 1e-6 / count;
-  result.max_tardiness_s = static_cast<double>(largest) * 1e-6;
+  result.mean_tardiness_s = tardiness_sum().to_seconds() / count;
+  result.mean_wait_s = Micros{wait_sum_}.to_seconds() / count;
+  result.max_tardiness_s = Micros{largest}.to_seconds();
   result.p50_tardiness_s = quantile_seconds(0.50);
   result.p95_tardiness_s = quantile_seconds(0.95);
   result.p99_tardiness_s = quantile_seconds(0.99);

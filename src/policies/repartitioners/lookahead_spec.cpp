@@ -12,7 +12,8 @@
 namespace partita::policies {
 namespace {
 
-// Events a microsecond that a budget is reckoned with (bench/lookahead_bench says what is true here).
+// Events a microsecond that a budget is reckoned with (bench/lookahead_bench says what is true
+// here).
 constexpr std::uint64_t kEventsPerMicrosecond = 3;
 
 struct Key {

@@ -7,8 +7,8 @@
 
 namespace partita::policies {
 
-// KEY=VALUE pairs after the colon, separated by commas; what is not given keeps its default. `start`
-// takes one layout for all GPUs or one for each, separated by slashes.
+// KEY=VALUE pairs after the colon, separated by commas; what is not given keeps its default.
+// `start` takes one layout for all GPUs or one for each, separated by slashes.
 Result<LookaheadOptions> parse_lookahead(std::string_view text, const mig::GpuModel& model,
                                          std::uint32_t gpus);
 

@@ -1,0 +1,80 @@
+#include "policies/arrival_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace partita::policies {
+namespace {
+
+constexpr Micros kHour = Micros::seconds(3600);
+
+decide::ActiveJob job_at(Micros arrival, Micros slack) {
+  workload::Job job;
+  job.arrival = arrival;
+  job.deadline = arrival + slack;
+  job.time.fill(Micros::seconds(60));
+  job.time[0] = workload::kNoTime;
+  job.memory_gib = 7;
+  return decide::make_active(job, JobId{0}, 1);
+}
+
+// Jobs come every 30 s in even hours and every 60 s in odd ones.
+std::array<double, 24> alternating() {
+  std::array<double, 24> profile{};
+  for (std::size_t hour = 0; hour < 24; ++hour) profile[hour] = hour % 2 == 0 ? 4.0 / 3 : 2.0 / 3;
+  return profile;
+}
+
+ArrivalModel model_after(int hours) {
+  ArrivalModel model(alternating());
+  for (Micros time; time < Micros{hours * kHour.count};) {
+    const bool even = time.count / kHour.count % 2 == 0;
+    time += Micros::seconds(even ? 30 : 60);
+    model.job_arrived(job_at(time, Micros::seconds(600)));
+  }
+  return model;
+}
+
+TEST(ArrivalModel, SaysNothingBeforeEnoughJobsCame) {
+  ArrivalModel model(alternating());
+  for (std::size_t i = 0; i + 1 < ArrivalModel::kPoolJobsMin; ++i) {
+    model.job_arrived(job_at(Micros{0}, Micros::seconds(1)));
+  }
+  EXPECT_FALSE(model.ready());
+  model.job_arrived(job_at(Micros{0}, Micros::seconds(1)));
+  EXPECT_TRUE(model.ready());
+}
+
+TEST(ArrivalModel, TheLevelIsWhatCameOverWhatTheProfileLetExpect) {
+  const ArrivalModel model = model_after(6);
+  EXPECT_NEAR(model.level(Micros{6 * kHour.count}), 90, 1);
+  EXPECT_NEAR(model.level(Micros{5 * kHour.count + kHour.count / 2}), 90, 20);
+}
+
+TEST(ArrivalModel, FuturesFollowTheProfileAndTheJobsThatCame) {
+  const ArrivalModel model = model_after(6);
+  Rng rng(1);
+  const Micros now{6 * kHour.count};
+  double even = 0;
+  double odd = 0;
+  std::vector<workload::Job> future;
+  for (int i = 0; i < 200; ++i) {
+    model.sample(rng, now, Micros{8 * kHour.count}, future);
+    for (const workload::Job& job : future) {
+      ASSERT_GT(job.arrival, now);
+      ASSERT_EQ(job.deadline - job.arrival, Micros::seconds(600));
+      ASSERT_EQ(job.time[0], workload::kNoTime);
+      ASSERT_EQ(job.time[4], Micros::seconds(60));
+      ASSERT_EQ(job.memory_gib, 7);
+      (job.arrival < Micros{7 * kHour.count} ? even : odd) += 1.0 / 200;
+    }
+    ASSERT_TRUE(std::is_sorted(future.begin(), future.end(),
+                               [](const auto& a, const auto& b) { return a.arrival < b.arrival; }));
+  }
+  EXPECT_NEAR(even, 120, 4);
+  EXPECT_NEAR(odd, 60, 3);
+}
+
+}  // namespace
+}  // namespace partita::policies

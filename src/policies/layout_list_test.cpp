@@ -1,0 +1,60 @@
+#include "policies/layout_list.h"
+
+#include <gtest/gtest.h>
+
+namespace partita::policies {
+namespace {
+
+const mig::GpuModel& a100() {
+  return **mig::find_gpu("a100-40gb");
+}
+
+std::vector<std::string> parsed(std::uint32_t gpus, std::string_view text) {
+  const auto layouts = parse_layout_list(a100(), gpus, text);
+  if (!layouts) return {"error: " + layouts.error().message};
+  std::vector<std::string> texts;
+  for (const mig::Layout& layout : *layouts) texts.push_back(mig::format_layout(a100(), layout));
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(LayoutList, OneItemStandsForAllGpus) {
+  EXPECT_EQ(parsed(3, "1"), (Texts{"7g.40gb:0", "7g.40gb:0", "7g.40gb:0"}));
+  EXPECT_EQ(parsed(2, "4g.20gb:0,3g.20gb:4"),
+            (Texts{"4g.20gb:0,3g.20gb:4", "4g.20gb:0,3g.20gb:4"}));
+}
+
+TEST(LayoutList, NumbersAreSeparatedByCommasLayoutsBySemicolons) {
+  EXPECT_EQ(parsed(2, "1,2"), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(parsed(2, "1;2"), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(parsed(2, "4g.20gb:0,3g.20gb:4;1"), (Texts{"4g.20gb:0,3g.20gb:4", "7g.40gb:0"}));
+  EXPECT_EQ(parsed(2, " 1 , 2 "), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+}
+
+TEST(LayoutList, TheTechnicalReportHasNumbersOfItsOwn) {
+  EXPECT_EQ(parsed(2, "t1,t12"), (Texts{"7g.40gb:0", "2g.10gb:0,2g.10gb:2,2g.10gb:4,1g.10gb:6"}));
+}
+
+TEST(LayoutList, AWrongNumberOfItemsIsNamed) {
+  EXPECT_EQ(parsed(3, "1,2"),
+            (Texts{"error: '1,2' lists 2 layouts for 3 GPUs; give one for each GPU, or one for "
+                   "all"}));
+}
+
+TEST(LayoutList, AnUnknownNumberNamesTheKnownOnes) {
+  EXPECT_EQ(parsed(1, "13"),
+            (Texts{"error: a100-40gb has no layout 13; its numbered layouts are 1 to 12"}));
+}
+
+TEST(LayoutList, AnImpossibleLayoutSaysWhy) {
+  const Texts texts = parsed(1, "4g.20gb:0,4g.20gb:0");
+  EXPECT_EQ(texts.front().substr(0, 6), "error:");
+}
+
+TEST(LayoutList, EmptyTextIsRefused) {
+  EXPECT_EQ(parsed(1, "").front().substr(0, 6), "error:");
+}
+
+}  // namespace
+}  // namespace partita::policies

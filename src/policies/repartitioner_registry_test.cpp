@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "policies/registry.h"
+#include "policies/test_support.h"
+
+namespace partita::policies {
+namespace {
+
+const mig::GpuModel& a100() {
+  return **mig::find_gpu("a100-40gb");
+}
+
+std::string error_of(std::string_view text, std::uint32_t gpus = 2) {
+  const auto made = make_repartitioner(text, a100(), gpus);
+  return made ? "" : made.error().message;
+}
+
+std::vector<std::string> initial(std::string_view text, std::uint32_t gpus) {
+  const Fleet fleet(gpus, "1");
+  const auto made = make_repartitioner(text, a100(), gpus);
+  std::vector<std::string> texts;
+  if (!made) return {made.error().message};
+  for (const mig::Layout& layout : (*made)->initial_layouts(fleet.view)) {
+    texts.push_back(mig::format_layout(a100(), layout));
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(RepartitionerRegistry, NoneIsWholeGpus) {
+  EXPECT_EQ(initial("none", 2), (Texts{"7g.40gb:0", "7g.40gb:0"}));
+}
+
+TEST(RepartitionerRegistry, StaticTakesALayoutList) {
+  EXPECT_EQ(initial("static:1,2", 2), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(initial("static:3g.20gb:0,3g.20gb:4", 1), (Texts{"3g.20gb:0,3g.20gb:4"}));
+}
+
+TEST(RepartitionerRegistry, ATimetableHasALayoutListForEachTime) {
+  EXPECT_EQ(initial("timetable:08:00=9,20:00=2", 1), (Texts{"4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(initial("timetable:00:00=1,2,20:00=2", 2), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(initial("timetable:0:00=3g.20gb:0,3g.20gb:4,23:59=1", 1),
+            (Texts{"3g.20gb:0,3g.20gb:4"}));
+  const auto made = make_repartitioner("timetable:08:00=9,20:30=2", a100(), 1);
+  EXPECT_EQ((*made)->next_time(Micros::seconds(8 * 3600)), Micros::seconds(20 * 3600 + 1800));
+}
+
+TEST(RepartitionerRegistry, AnUnknownNameListsTheKnownOnes) {
+  const std::string message = error_of("foo");
+  EXPECT_EQ(message.find("unknown repartitioner 'foo'; known: "), 0U) << message;
+  for (const decide::PolicyFacts& row : repartitioners()) {
+    EXPECT_NE(message.find(row.name), std::string::npos) << message;
+  }
+  EXPECT_NE(error_of(""), "");
+}
+
+TEST(RepartitionerRegistry, WhatIsMissingOrTooMuchIsNamed) {
+  for (const char* text : {"static", "none:1", "timetable:"}) {
+    const std::string start = "repartitioner '" + std::string(text) +
+                              "' is incomplete or has too much; wanted " +
+                              std::string(text).substr(0, std::string(text).find(':'));
+    EXPECT_EQ(error_of(text).find(start), 0U) << error_of(text);
+  }
+}
+
+TEST(RepartitionerRegistry, ABadTimeIsShownWithTheRightForm) {
+  const std::string wanted = "is not HH:MM=LAYOUTS, for example timetable:08:00=9,20:00=2";
+  for (const char* entry : {"24:00=1", "8=1", "08:60=1", "08:00", "-1:00=1", "08:0=1", "x"}) {
+    EXPECT_EQ(error_of("timetable:" + std::string(entry)),
+              "timetable entry '" + std::string(entry) + "' " + wanted);
+  }
+}
+
+TEST(RepartitionerRegistry, TimesMustRise) {
+  EXPECT_EQ(error_of("timetable:08:00=1,08:00=2"),
+            "timetable entry '08:00=2' is not later than the one before it");
+  EXPECT_EQ(error_of("timetable:20:00=1,08:00=2"),
+            "timetable entry '08:00=2' is not later than the one before it");
+}
+
+TEST(RepartitionerRegistry, ABadLayoutIsPassedOn) {
+  EXPECT_EQ(error_of("timetable:08:00=99"),
+            "a100-40gb has no layout 99; its numbered layouts are 1 to 12");
+  EXPECT_EQ(error_of("static:1,2,3"),
+            "'1,2,3' lists 3 layouts for 2 GPUs; give one for each GPU, or one for all");
+}
+
+TEST(RepartitionerRegistry, EveryKindIsDescribed) {
+  for (const decide::PolicyFacts& row : repartitioners()) {
+    EXPECT_FALSE(row.name.empty() || row.summary.empty());
+  }
+}
+
+}  // namespace
+}  // namespace partita::policies

@@ -1,0 +1,58 @@
+#include "policies/repartitioners/lookahead_spec.h"
+
+#include <gtest/gtest.h>
+
+namespace partita::policies {
+namespace {
+
+const mig::GpuModel& a100() {
+  return **mig::find_gpu("a100-40gb");
+}
+
+std::string error_of(const char* text) {
+  const auto options = parse_lookahead(text, a100(), 2);
+  return options.ok() ? "" : options.error().message;
+}
+
+TEST(LookaheadSpec, EmptyTextGivesTheDefaults) {
+  const auto options = parse_lookahead("", a100(), 3);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->start, std::vector<mig::Layout>(3, *mig::numbered_layout(a100(), 2)));
+  EXPECT_EQ(options->candidates.size(), 12U);
+  EXPECT_EQ(options->samples, LookaheadOptions{}.samples);
+}
+
+TEST(LookaheadSpec, EveryKeyIsRead) {
+  const auto options = parse_lookahead(
+      "start=1/4g.20gb:0;3g.20gb:4,horizon=60,samples=2,every=7,moves=3,finalists=5,caution=0.5,"
+      "budget_us=10,seed=9,profile=papers",
+      a100(), 2);
+  EXPECT_FALSE(options.ok()) << "a layout text has commas of its own";
+  const auto plain = parse_lookahead(
+      "start=1/6,horizon=60,samples=2,every=7,moves=3,finalists=5,caution=0.5,budget_us=10,seed=9,"
+      "profile=papers",
+      a100(), 2);
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->start[1], *mig::numbered_layout(a100(), 6));
+  EXPECT_EQ(plain->horizon, Micros::seconds(60));
+  EXPECT_EQ(plain->every_events, 7U);
+  EXPECT_EQ(plain->budget_events, 30U);
+  EXPECT_GT(plain->profile[10], 1.2);
+}
+
+TEST(LookaheadSpec, MistakesNameTheKeyAndWhatWasWanted) {
+  EXPECT_EQ(error_of("horison=3"),
+            "unknown key of lookahead 'horison'; known: start, profile, horizon, samples, every, "
+            "moves, finalists, caution, budget_us, seed");
+  EXPECT_EQ(
+      error_of("samples=0"),
+      "lookahead key samples (futures it draws at a turn, 8): found '0', wanted a number from 1 "
+      "to 1000");
+  EXPECT_EQ(error_of("samples"),
+            "lookahead option 'samples' is not KEY=VALUE; keys: start, profile, horizon, samples, "
+            "every, moves, finalists, caution, budget_us, seed");
+  EXPECT_NE(error_of("start=1/2/3").find("3 layouts for 2 GPUs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace partita::policies

@@ -1,0 +1,67 @@
+#include "sim/completions.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace partita::sim {
+namespace {
+
+TEST(Completions, OfNothingAreNever) {
+  const Completions completions;
+  EXPECT_TRUE(completions.empty());
+  EXPECT_EQ(completions.first_time(), Micros::max());
+}
+
+TEST(Completions, TiesGoToTheLowerHandle) {
+  Completions completions;
+  completions.add(JobHandle{5}, Micros{10});
+  completions.add(JobHandle{2}, Micros{10});
+  completions.add(JobHandle{9}, Micros{10});
+  EXPECT_EQ(completions.first_job(), JobHandle{2});
+  completions.remove_first();
+  EXPECT_EQ(completions.first_job(), JobHandle{5});
+}
+
+TEST(Completions, AreThoseOfASortedSetWhateverIsDone) {
+  Rng rng(5);
+  Completions completions;
+  std::set<std::pair<std::int64_t, std::uint32_t>> expected;
+  std::vector<std::int64_t> time_of(300, -1);
+  const auto random_time = [&] { return static_cast<std::int64_t>(rng.below(50)); };
+  for (int step = 0; step < 50'000; ++step) {
+    const auto job = static_cast<std::uint32_t>(rng.below(time_of.size()));
+    const std::int64_t time = random_time();
+    if (time_of[job] < 0) {
+      completions.add(JobHandle{job}, Micros{time});
+      expected.emplace(time, job);
+      time_of[job] = time;
+    } else {
+      expected.erase({time_of[job], job});
+      if (rng.below(2) == 0) {
+        completions.change(JobHandle{job}, Micros{time});
+        expected.emplace(time, job);
+        time_of[job] = time;
+      } else {
+        completions.remove(JobHandle{job});
+        time_of[job] = -1;
+      }
+    }
+    if (!expected.empty() && rng.below(4) == 0) {
+      completions.remove_first();
+      time_of[expected.begin()->second] = -1;
+      expected.erase(expected.begin());
+    }
+    ASSERT_EQ(completions.empty(), expected.empty());
+    if (expected.empty()) continue;
+    ASSERT_EQ(completions.first_time().count, expected.begin()->first);
+    ASSERT_EQ(completions.first_job().value, expected.begin()->second);
+  }
+}
+
+}  // namespace
+}  // namespace partita::sim
