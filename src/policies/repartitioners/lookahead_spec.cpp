@@ -80,8 +80,8 @@ Status set_number(LookaheadOptions& options, std::string_view name, std::string_
   if (key == keys.end()) return unknown_name("key of lookahead", name, known_keys());
   const auto number = parse_double(value);
   if (!number || *number < key->low || *number > key->high) {
-    return Error{fmt::format("lookahead key {}: found '{}', wanted a number from {:g} to {:g}",
-                             name, value, key->low, key->high)};
+    return Error{fmt::format("lookahead key {} ({}): found '{}', wanted a number from {:g} to {:g}",
+                             name, key->meaning, value, key->low, key->high)};
   }
   key->set(options, *number);
   return {};
