@@ -192,7 +192,8 @@ Case random_case(const Draw& draw) {
     each.horizon = {scale.unit * static_cast<std::int64_t>(rng.below(3 * scale.arrivals))};
   }
   each.et_a = one_of(rng, std::vector<double>{2e-7, 2.25e-5, 0.01, 1});
-  const auto gpus = static_cast<std::uint32_t>(1 + rng.below(draw.gpus_max));
+  const auto gpus =
+      static_cast<std::uint32_t>(draw.gpus_min + rng.below(draw.gpus_max - draw.gpus_min + 1));
   each.layouts = random_layouts(rng, model, gpus);
   if (chance(rng, 0.6)) add_switches(rng, scale, each);
   add_jobs(rng, draw, scale, each);

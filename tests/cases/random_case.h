@@ -12,6 +12,7 @@ struct Draw {
   std::uint64_t seed = 1;
   std::string scheduler = "edf-ss";
   std::size_t jobs_max = 25;
+  std::uint32_t gpus_min = 1;
   std::uint32_t gpus_max = 4;
   // Now and then a job that no layout of the case can run, or none for long enough. If not, every
   // job fits the layouts of the last switch of the day, which last for hours.

@@ -218,11 +218,15 @@ std::optional<std::size_t> pick(const Setup& setup, const Waiting& job, Micros n
   if (options.empty()) return {};
   // Free slices are listed GPU by GPU and slot by slot.
   if (setup.placement == "random") return options[rng.below(options.size())].index;
-  const auto best =
-      std::min_element(options.begin(), options.end(), [&](const Option& a, const Option& b) {
-        return rank_of(setup.placement, a) < rank_of(setup.placement, b);
-      });
-  return best->index;
+  std::size_t best = 0;
+  Rank best_rank = rank_of(setup.placement, options.front());
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    const Rank rank = rank_of(setup.placement, options[i]);
+    if (rank >= best_rank) continue;
+    best = i;
+    best_rank = rank;
+  }
+  return options[best].index;
 }
 
 }  // namespace partita::oracle
