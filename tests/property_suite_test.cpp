@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-constexpr std::uint64_t kCasesPerScheduler = 150;
+constexpr std::uint64_t kCasesPerScheduler = 300;
 constexpr std::uint64_t kFirstSeed = 50'000;
 
 cases::Draw draw_of(const std::string& scheduler, std::uint64_t seed) {
