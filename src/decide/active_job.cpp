@@ -1,7 +1,6 @@
 #include "decide/active_job.h"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 namespace partita::decide {
@@ -48,14 +47,14 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
                       : now + Micros{static_cast<std::int64_t>(std::min(lasts, kForeverMicros))};
 }
 
-JobHandle ActiveJobs::add(const ActiveJob& job) {
+JobHandle ActiveJobs::add(const workload::Job& job, JobId id, std::uint16_t fits) {
   if (free_.empty()) {
-    jobs_.push_back(job);
-    return {static_cast<std::uint32_t>(jobs_.size() - 1)};
+    free_.push_back({static_cast<std::uint32_t>(jobs_.size())});
+    jobs_.emplace_back();
   }
   const JobHandle handle = free_.back();
   free_.pop_back();
-  jobs_[handle.value] = job;
+  fill_active(jobs_[handle.value], job, id, fits);
   return handle;
 }
 
@@ -64,21 +63,30 @@ void ActiveJobs::remove(JobHandle handle) {
   free_.push_back(handle);
 }
 
-ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {
-  ActiveJob active;
-  active.deadline = job.deadline;
+void fill_active(ActiveJob& active, const workload::Job& job, JobId id, std::uint16_t fits) {
+  bool faster = true;
+  double smaller = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < active.time.size(); ++i) {
-    active.time[i] = job.time[i] == workload::kNoTime ? std::numeric_limits<double>::infinity()
-                                                      : static_cast<double>(job.time[i].count);
+    const double time = job.time[i] == workload::kNoTime ? std::numeric_limits<double>::infinity()
+                                                         : static_cast<double>(job.time[i].count);
+    active.time[i] = time;
+    faster = faster && time < smaller;
+    smaller = time;
   }
-  active.larger_is_faster = std::adjacent_find(active.time.begin(), active.time.end(),
-                                               std::less_equal<>()) == active.time.end();
+  active.work = 1;
+  active.deadline = job.deadline;
+  active.slice = SliceId{};
   active.id = id;
   active.arrival = job.arrival;
-  active.fits = fits;
+  active.restart = Micros{};
+  active.on_time_until = Micros{-1};
+  active.preemptions = 0;
   active.memory_gib = job.memory_gib;
+  active.fits = fits;
   active.job_class = job.job_class;
-  return active;
+  active.on_time_bits = 0;
+  active.started = false;
+  active.larger_is_faster = faster;
 }
 
 }  // namespace partita::decide

@@ -73,7 +73,7 @@ static_assert(sizeof(ActiveJob) == 128);
 // largest number of jobs present at once.
 class ActiveJobs {
  public:
-  JobHandle add(const ActiveJob& job);
+  JobHandle add(const workload::Job& job, JobId id, std::uint16_t fits);
   void remove(JobHandle handle);
 
   ActiveJob& operator[](JobHandle handle) { return jobs_[handle.value]; }
@@ -89,6 +89,12 @@ class ActiveJobs {
   std::vector<JobHandle> free_;
 };
 
-ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits);
+// A job that has just arrived.
+void fill_active(ActiveJob& active, const workload::Job& job, JobId id, std::uint16_t fits);
+inline ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {
+  ActiveJob active;
+  fill_active(active, job, id, fits);
+  return active;
+}
 
 }  // namespace partita::decide

@@ -80,6 +80,7 @@ void ComposedScheduler::decide(const decide::View& view, decide::Decision& decis
     return small ? place_all(SmallRound(*ranked_), view, decision)
                  : place_all(RuleRound(*rule_), view, decision);
   }
+  if (keys_settled_ && !lone_ && queue_.empty()) return;
   place_waiting(view, decision);
   if (!displaced_.empty()) place_displaced(view, decision);
 }
@@ -148,7 +149,7 @@ void ComposedScheduler::collect_round(const decide::View& view) {
 
 const QueueEntry* ComposedScheduler::next_in_walk() {
   // In cost mode a job may find no idle slice and still displace another.
-  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : rule_->free_profiles();
+  const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : free_profiles();
   if (free == 0) return nullptr;
   return keys_settled_ ? queue_.next(free) : next_in_round();
 }
@@ -200,9 +201,18 @@ void ComposedScheduler::rest_displaced(const decide::View& view, decide::Decisio
   }
 }
 
+// RankedRule is final and its claim stands in its header, so these calls are inlined for it.
+SliceId ComposedScheduler::claim(const Candidate& candidate) {
+  return ranked_ != nullptr ? ranked_->claim(candidate) : rule_->claim(candidate);
+}
+
+std::uint16_t ComposedScheduler::free_profiles() const {
+  return ranked_ != nullptr ? ranked_->free_profiles() : rule_->free_profiles();
+}
+
 void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {
   if (lone_) {
-    const SliceId slice = rule_->claim(Candidate(view.jobs[lone_->job], view.now));
+    const SliceId slice = claim(Candidate(view.jobs[lone_->job], view.now));
     if (!slice.valid()) return queue_lone(view);
     decision.moves.push_back({lone_->job, slice});
     lone_.reset();
@@ -211,7 +221,7 @@ void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision
   begin_walk(view);
   while (const QueueEntry* entry = next_in_walk()) {
     const Candidate candidate(view.jobs[entry->job], view.now);
-    const SliceId slice = rule_->claim(candidate);
+    const SliceId slice = claim(candidate);
     if (mode_ == Mode::kCost && displace_for(view, *entry, candidate, slice, decision)) {
       if (slice.valid()) rule_->release(slice);
       take_from_walk();

@@ -54,6 +54,8 @@ class ComposedScheduler : public decide::Scheduler {
   template <typename Round>
   void place_all(Round round, const decide::View& view, decide::Decision& decision);
   void rest_displaced(const decide::View& view, decide::Decision& decision) const;
+  SliceId claim(const Candidate& candidate);
+  std::uint16_t free_profiles() const;
   void place_waiting(const decide::View& view, decide::Decision& decision);
   // Whether the job displaces another because it would be late on the idle slice it could have.
   bool displace_for(const decide::View& view, const QueueEntry& entry, const Candidate& candidate,

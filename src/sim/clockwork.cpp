@@ -53,7 +53,7 @@ void Clockwork::arrive_due() {
     const JobId id{first_id_.value + static_cast<std::uint32_t>(next_arrival_)};
     const std::uint16_t fits = fits_(job);
     if (fits == 0) unplaceable_ = id;
-    const JobHandle handle = world.jobs.add(decide::make_active(job, id, fits));
+    const JobHandle handle = world.jobs.add(job, id, fits);
     scheduler_.job_arrived(view, handle);
     if (keep_newcomers) newcomers_.push_back(handle);
     ++next_arrival_;

@@ -11,8 +11,9 @@ namespace partita::sim {
 
 using cluster::JobHandle;
 
-// An indexed heap with four children a node: three levels hold 80 jobs, nine hold 80,000. Ties go
-// to the lower handle, so that runs repeat.
+// An indexed heap with four children a node: three levels hold 80 jobs, nine hold 80,000. Jobs that
+// complete at one instant come in an order of the heap's own: always the same, and without effect,
+// because all of them are done before anything is decided.
 class Completions {
  public:
   bool empty() const { return heap_.empty(); }
@@ -33,9 +34,7 @@ class Completions {
     Micros time;
     JobHandle job;
 
-    bool before(const Entry& other) const {
-      return time != other.time ? time < other.time : job < other.job;
-    }
+    bool before(const Entry& other) const { return time < other.time; }
   };
 
   void erase_at(std::uint32_t at);
