@@ -2,9 +2,10 @@
 // decided.
 //
 // Looking at an ordinary p-value every day and stopping at the first below 5 % claims a difference
-// that is not there far more often than 5 % of the time. The rule here is the t test as an e-process:
-// the likelihood of the t statistic so far if the effect (mean over standard deviation of the daily
-// differences) is drawn from a normal distribution, over its likelihood if there is none,
+// that is not there far more often than 5 % of the time. The rule here is the t test as an
+// e-process: the likelihood of the t statistic so far if the effect (mean over standard deviation
+// of the daily differences) is drawn from a normal distribution, over its likelihood if there is
+// none,
 //
 //   E(n) = r^(-1/2) * ((1 + t^2/(n-1)) / (1 + t^2/(r (n-1))))^(n/2),   r = 1 + n * effect_variance.
 //
@@ -12,8 +13,8 @@
 // looks and without a last day fixed beforehand (Hendriksen, de Heide, Gruenwald 2021; Wang and
 // Ramdas 2025). For other differences it holds the better the more days there are, hence days_min.
 // Simulated, alpha 5 %, looking every day up to 400: normal 2 %, differences of two log-normal days
-// 1 %, log-normal about its mean with skewness 1.75 5 %. With skewness 6 it is 13 %, what a single t
-// test on 30 such days has too; days_min = 100 makes that 6 %.
+// 1 %, log-normal about its mean with skewness 1.75 5 %. With skewness 6 it is 13 %, what a single
+// t test on 30 such days has too; days_min = 100 makes that 6 %.
 // p = 1/E may go through Holm's correction like any other.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Statistics: what a number of days says about a mean, a difference and a ratio, with intervals.
 //
 // A day is one value; two policies are compared on the same days, so that what the days have in
-// common cancels. Intervals come in two kinds that fail differently: Student's t assumes the mean to
-// be nearly normal, the bootstrap assumes the days seen to be typical of all days.
+// common cancels. Intervals come in two kinds that fail differently: Student's t assumes the mean
+// to be nearly normal, the bootstrap assumes the days seen to be typical of all days.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct Bootstrap {
 // spread to divide by (two or three days, or nearly all of them equal) it is the t interval.
 std::optional<Interval> bootstrap_interval(std::span<const double> values,
                                            const Bootstrap& options = {});
-// The same for many series over the same days, all from the same resampled days: the cost of drawing
-// is paid once. REQUIRES: equal lengths.
+// The same for many series over the same days, all from the same resampled days: the cost of
+// drawing is paid once. REQUIRES: equal lengths.
 std::vector<std::optional<Interval>> bootstrap_intervals(
     std::span<const std::vector<double>> series, const Bootstrap& options = {});
 

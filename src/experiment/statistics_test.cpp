@@ -178,9 +178,9 @@ TEST(StatisticsCoverage, IsRightOnSkewedDays) {
   }
 }
 
-// With sigma 1 (skewness 6.2) thirty days often contain none of the tail. The t interval then covers
-// 87 % and the bootstrap 92 %; with 200 days they cover 93 and 94 %. This is what holds, not what
-// one would wish, and why both intervals are reported.
+// With sigma 1 (skewness 6.2) thirty days often contain none of the tail. The t interval then
+// covers 87 % and the bootstrap 92 %; with 200 days they cover 93 and 94 %. This is what holds, not
+// what one would wish, and why both intervals are reported.
 TEST(StatisticsCoverage, OfVerySkewedDaysNeedsTheBootstrapAndManyDays) {
   Rng rng(23);
   const auto draw = [&] { return rng.lognormal(0, 1); };

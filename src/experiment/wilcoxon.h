@@ -1,4 +1,5 @@
-// Wilcoxon's signed-rank test: are paired differences as often above zero as below, size considered?
+// Wilcoxon's signed-rank test: are paired differences as often above zero as below, size
+// considered?
 #pragma once
 
 #include <cstddef>

@@ -50,8 +50,8 @@ TEST(Wilcoxon, CriticalValuesAreThoseOfTheTable) {
   }
 }
 
-// Hollander and Wolfe (1973), depression before and after a tranquillizer, nine patients: V = 40 and
-// the exact two-sided p is 20/512.
+// Hollander and Wolfe (1973), depression before and after a tranquillizer, nine patients: V = 40
+// and the exact two-sided p is 20/512.
 TEST(Wilcoxon, TheDepressionExampleHasItsPublishedPValue) {
   const std::vector<double> before{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
   const std::vector<double> after{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
