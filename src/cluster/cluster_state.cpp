@@ -179,11 +179,8 @@ ProfileFits::ProfileFits(const mig::GpuModel& model)
   }
 }
 
-std::uint16_t ProfileFits::operator()(const workload::Job& job) const {
-  bool all_times = true;
-  for (const Micros time : job.time) all_times &= time != workload::kNoTime;
+std::uint16_t ProfileFits::one_by_one(const workload::Job& job) const {
   const auto memory = static_cast<double>(job.memory_gib);
-  if (all_times && memory <= memory_gib_min_) return all_;
   unsigned mask = 0;
   for (const Row& row : rows_) {
     const bool fits = job.time[row.size_index] != workload::kNoTime && memory <= row.memory_gib;

@@ -4,6 +4,7 @@
 // live controller and the learning masks all move a ClusterState through apply().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -144,9 +145,17 @@ class ProfileFits {
   explicit ProfileFits(const mig::GpuModel& model);
 
   // Profiles for whose size the job has a time and whose memory is enough; bit i is profile i.
-  std::uint16_t operator()(const workload::Job& job) const;
+  std::uint16_t operator()(const workload::Job& job) const {
+    // Most jobs fit everywhere; a missing time is negative.
+    std::int64_t shortest = 0;
+    for (const Micros time : job.time) shortest = std::min(shortest, time.count);
+    const bool everywhere = shortest >= 0 && static_cast<double>(job.memory_gib) <= memory_gib_min_;
+    return everywhere ? all_ : one_by_one(job);
+  }
 
  private:
+  std::uint16_t one_by_one(const workload::Job& job) const;
+
   struct Row {
     std::uint16_t bit = 0;
     std::uint8_t size_index = 0;

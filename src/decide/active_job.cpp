@@ -47,14 +47,13 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
                       : now + Micros{static_cast<std::int64_t>(std::min(lasts, kForeverMicros))};
 }
 
-JobHandle ActiveJobs::add(const workload::Job& job, JobId id, std::uint16_t fits) {
+JobHandle ActiveJobs::free_handle() {
   if (free_.empty()) {
-    free_.push_back({static_cast<std::uint32_t>(jobs_.size())});
     jobs_.emplace_back();
+    return {static_cast<std::uint32_t>(jobs_.size() - 1)};
   }
   const JobHandle handle = free_.back();
   free_.pop_back();
-  fill_active(jobs_[handle.value], job, id, fits);
   return handle;
 }
 

@@ -69,11 +69,29 @@ struct alignas(64) ActiveJob {
 };
 static_assert(sizeof(ActiveJob) == 128);
 
+// A job that has just arrived.
+void fill_active(ActiveJob& active, const workload::Job& job, JobId id, std::uint16_t fits);
+inline ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {
+  ActiveJob active;
+  fill_active(active, job, id, fits);
+  return active;
+}
+
 // The jobs in the system; handles of completed jobs are used again, so the table is as large as the
 // largest number of jobs present at once.
 class ActiveJobs {
  public:
-  JobHandle add(const workload::Job& job, JobId id, std::uint16_t fits);
+  // A job that has just arrived, written where it will stand.
+  JobHandle add(const workload::Job& job, JobId id, std::uint16_t fits) {
+    const JobHandle handle = free_handle();
+    fill_active(jobs_[handle.value], job, id, fits);
+    return handle;
+  }
+  JobHandle add(const ActiveJob& job) {
+    const JobHandle handle = free_handle();
+    jobs_[handle.value] = job;
+    return handle;
+  }
   void remove(JobHandle handle);
 
   ActiveJob& operator[](JobHandle handle) { return jobs_[handle.value]; }
@@ -85,16 +103,10 @@ class ActiveJobs {
   bool present(JobHandle handle) const { return jobs_[handle.value].id.valid(); }
 
  private:
+  JobHandle free_handle();
+
   std::vector<ActiveJob> jobs_;
   std::vector<JobHandle> free_;
 };
-
-// A job that has just arrived.
-void fill_active(ActiveJob& active, const workload::Job& job, JobId id, std::uint16_t fits);
-inline ActiveJob make_active(const workload::Job& job, JobId id, std::uint16_t fits) {
-  ActiveJob active;
-  fill_active(active, job, id, fits);
-  return active;
-}
 
 }  // namespace partita::decide

@@ -43,7 +43,7 @@ void ComposedScheduler::begin(const decide::View& view) {
   keys_settled_ = order_->key_change() == KeyChange::kNever ||
                   (order_->key_change() == KeyChange::kWithProgress && mode_ != Mode::kFree);
   queue_.clear();
-  lone_.reset();
+  lone_ = JobHandle{};
   pool_.clear();
   all_profiles_ = static_cast<std::uint16_t>((1U << view.cluster.model->profiles.size()) - 1);
   rule_->rebuild(view);
@@ -80,21 +80,21 @@ void ComposedScheduler::decide(const decide::View& view, decide::Decision& decis
     return small ? place_all(SmallRound(*ranked_), view, decision)
                  : place_all(RuleRound(*rule_), view, decision);
   }
-  if (keys_settled_ && !lone_ && queue_.empty()) return;
+  if (keys_settled_ && !lone_.valid() && queue_.empty()) return;
   place_waiting(view, decision);
   if (!displaced_.empty()) place_displaced(view, decision);
 }
 
 void ComposedScheduler::enter(const decide::View& view, JobHandle job) {
-  grow_to_hold(placed_in_, job);
-  if (!keys_settled_) return add_to_pool(job);
-  const QueueEntry entry = entry_of(view, job);
-  if (mode_ == Mode::kNone && queue_.empty() && !lone_) {
-    lone_ = entry;
+  if (!keys_settled_) add_to_pool(job);
+  if (mode_ == Mode::kFree) grow_to_hold(placed_in_, job);
+  if (!keys_settled_) return;
+  if (mode_ == Mode::kNone && queue_.empty() && !lone_.valid()) {
+    lone_ = job;
     return;
   }
   queue_lone(view);
-  queue_.insert(entry, view.jobs[job].fits);
+  queue_.insert(entry_of(view, job), view.jobs[job].fits);
 }
 
 void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
@@ -110,9 +110,10 @@ QueueEntry ComposedScheduler::entry_of(const decide::View& view, JobHandle job) 
 }
 
 void ComposedScheduler::queue_lone(const decide::View& view) {
-  if (!lone_) return;
-  queue_.insert(*lone_, view.jobs[lone_->job].fits);
-  lone_.reset();
+  if (!lone_.valid()) return;
+  // Its key is settled: it is now what it was when the job came.
+  queue_.insert(entry_of(view, lone_), view.jobs[lone_].fits);
+  lone_ = JobHandle{};
 }
 
 void ComposedScheduler::add_to_pool(JobHandle job) {
@@ -211,11 +212,11 @@ std::uint16_t ComposedScheduler::free_profiles() const {
 }
 
 void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision& decision) {
-  if (lone_) {
-    const SliceId slice = claim(Candidate(view.jobs[lone_->job], view.now));
+  if (lone_.valid()) {
+    const SliceId slice = claim(Candidate(view.jobs[lone_], view.now));
     if (!slice.valid()) return queue_lone(view);
-    decision.moves.push_back({lone_->job, slice});
-    lone_.reset();
+    decision.moves.push_back({lone_, slice});
+    lone_ = JobHandle{};
     return;
   }
   begin_walk(view);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "decide/scheduler.h"
@@ -74,7 +73,7 @@ class ComposedScheduler : public decide::Scheduler {
   JobQueue queue_;  // keys settled
   // The only waiting job of a run without preemption: most jobs of a fleet that is not full find a
   // slice in the instant they come, and need not go through the queue.
-  std::optional<QueueEntry> lone_;
+  JobHandle lone_;
   std::vector<JobHandle> pool_;            // keys not settled: the same jobs, unordered
   std::vector<std::uint32_t> pool_index_;  // by handle
   std::vector<QueueEntry> round_;          // heap of this round
