@@ -1,0 +1,147 @@
+// What the page is given: docs/report.md says the same in words, with an example.
+
+export interface Interval {
+  mean: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface Difference {
+  et_percent: Interval | null;
+  energy_percent: Interval | null;
+  tardiness_percent: Interval | null;
+  p_wilcoxon: number | null;
+  p_holm: number | null;
+  verdict: string;
+}
+
+export interface DayPoint {
+  seed: number;
+  energy_w_min: number;
+  mean_tardiness_s: number;
+  et: number;
+}
+
+export interface Policy {
+  name: string;
+  scheduler: string;
+  repartition: string;
+  days: number;
+  et: Interval;
+  energy_w_min: Interval;
+  mean_tardiness_s: Interval;
+  energy_kwh: number | null;
+  late_share: number | null;
+  et_energy_part: number;
+  et_tardiness_part: number;
+  diff: Difference | null;
+  points: DayPoint[];
+}
+
+export interface Setting {
+  name: string;
+  reference: string;
+  policies: Policy[];
+}
+
+export interface ParetoPoint {
+  setting: string;
+  policy: string;
+  a: number;
+  energy_w_min: number;
+  mean_tardiness_s: number;
+}
+
+export interface Job {
+  id: string;
+  class: string;
+  arrival_s: number;
+  deadline_s: number | null;
+  completion_s: number | null;
+}
+
+// Columns, because a day can have more than 100,000 pieces and objects would be ten times as large.
+export interface Pieces {
+  job: string[];
+  gpu: Int32Array;
+  start_slot: Int32Array;
+  slots: Int32Array;
+  profile: string[];
+  begin_s: Float64Array;
+  end_s: Float64Array;
+}
+
+export interface LayoutSpan {
+  gpu: number;
+  begin_s: number;
+  end_s: number;
+  layout: string;
+}
+
+// A step function: value[i] holds from time_s[i] to time_s[i + 1].
+export interface Steps {
+  time_s: Float64Array;
+  value: Float64Array;
+}
+
+export interface HourlyRate {
+  hour: number;
+  jobs: number;
+}
+
+export interface Day {
+  policy: string;
+  gpu: string;
+  gpus: number;
+  memory_slices: number;
+  jobs: Job[];
+  pieces: Pieces;
+  layouts: LayoutSpan[];
+  power: Steps;
+  queue: Steps;
+  rates: HourlyRate[];
+}
+
+export type Cell = string | number | null;
+
+export interface TableFigure {
+  kind: "table";
+  title: string;
+  note: string;
+  columns: string[];
+  rows: Cell[][];
+}
+
+export interface XyPoint {
+  x: number;
+  y: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface XySeries {
+  name: string;
+  points: XyPoint[];
+}
+
+export interface XyFigure {
+  kind: "xy";
+  title: string;
+  note: string;
+  x_label: string;
+  y_label: string;
+  x_log: boolean;
+  y_log: boolean;
+  series: XySeries[];
+}
+
+export type Figure = TableFigure | XyFigure;
+
+export interface Report {
+  title: string;
+  generated_by: string;
+  settings: Setting[];
+  pareto: ParetoPoint[];
+  day: Day | null;
+  figures: Figure[];
+}
