@@ -17,14 +17,17 @@ TEST(Completions, OfNothingAreNever) {
   EXPECT_EQ(completions.first_time(), Micros::max());
 }
 
-TEST(Completions, TiesGoToTheLowerHandle) {
+TEST(Completions, OfOneInstantAllCome) {
   Completions completions;
-  completions.add(JobHandle{5}, Micros{10});
-  completions.add(JobHandle{2}, Micros{10});
-  completions.add(JobHandle{9}, Micros{10});
-  EXPECT_EQ(completions.first_job(), JobHandle{2});
-  completions.remove_first();
-  EXPECT_EQ(completions.first_job(), JobHandle{5});
+  std::set<std::uint32_t> left{2, 5, 9};
+  for (const std::uint32_t job : left) completions.add(JobHandle{job}, Micros{10});
+  completions.add(JobHandle{1}, Micros{11});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(completions.first_time(), Micros{10});
+    EXPECT_EQ(left.erase(completions.first_job().value), 1U);
+    completions.remove_first();
+  }
+  EXPECT_EQ(completions.first_job(), JobHandle{1});
 }
 
 TEST(Completions, AreThoseOfASortedSetWhateverIsDone) {
@@ -52,14 +55,15 @@ TEST(Completions, AreThoseOfASortedSetWhateverIsDone) {
       }
     }
     if (!expected.empty() && rng.below(4) == 0) {
+      const std::uint32_t first = completions.first_job().value;
+      ASSERT_EQ(expected.erase({completions.first_time().count, first}), 1U);
       completions.remove_first();
-      time_of[expected.begin()->second] = -1;
-      expected.erase(expected.begin());
+      time_of[first] = -1;
     }
     ASSERT_EQ(completions.empty(), expected.empty());
     if (expected.empty()) continue;
     ASSERT_EQ(completions.first_time().count, expected.begin()->first);
-    ASSERT_EQ(completions.first_job().value, expected.begin()->second);
+    ASSERT_EQ(time_of[completions.first_job().value], expected.begin()->first);
   }
 }
 

@@ -214,7 +214,8 @@ void Referee::check_work(std::size_t index) {
 }
 
 // With the papers' cost a job loses 4 s for every change of the GPU it runs on. Where jobs may be
-// interrupted a change is made when it is requested, so the layouts tell; else only a bound is known.
+// interrupted a change is made when it is requested, so the layouts tell; else only a bound is
+// known.
 void Referee::check_deadline(std::size_t index) {
   const std::int64_t lost =
       (trace_.jobs[index].deadline - result_.job_records[index].deadline).count;

@@ -40,7 +40,8 @@ bool is_root_file_of_ours(const fs::path& path) {
 }
 
 bool is_skipped_folder(const std::string& name) {
-  return name.starts_with("build") || (name.starts_with('.') && name != ".ci");
+  return name.starts_with("build") || name == "node_modules" || name == "dist" ||
+         (name.starts_with('.') && name != ".ci");
 }
 
 void add_folder(const fs::path& folder, std::vector<fs::path>& paths) {
