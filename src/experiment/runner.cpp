@@ -1,0 +1,192 @@
+#include "experiment/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "base/check.h"
+#include "experiment/definition.h"
+#include "experiment/result_file.h"
+
+namespace partita::experiment {
+namespace {
+
+using Records = std::map<RunKey, RunRecord>;
+
+Status all_different(const std::vector<Task>& tasks) {
+  std::set<RunKey> seen;
+  for (const Task& task : tasks) {
+    if (!seen.insert(task.key).second) {
+      return Error{fmt::format("the run {} is asked for twice", task.key.text())};
+    }
+  }
+  return {};
+}
+
+// Whether runs that are there may be gone on from. `stored` is what read_definition gave.
+Status same_definition(const std::optional<std::string>& stored, const RunnerOptions& options) {
+  if (!stored) {
+    return Error{
+        fmt::format("{} holds runs, but {} is missing, which says of what: start anew or "
+                    "name another file",
+                    options.path, definition_path(options.path))};
+  }
+  if (*stored == options.definition) return {};
+  return Error{fmt::format(
+      "{} holds runs of another definition (fingerprint {}, this one has {}): start anew or name "
+      "another file",
+      options.path, fingerprint(*stored), fingerprint(options.definition))};
+}
+
+// The runs to go on from. The definition is on disk before the first run is.
+Result<Records> begin_file(ResultWriter& writer, const RunnerOptions& options) {
+  if (options.existing == Existing::kDiscard) {
+    if (const Status cleared = writer.clear(); !cleared) return cleared.error();
+  }
+  Result<std::vector<RunRecord>> found = read_results(options.path);
+  if (!found) return found.error();
+  Records records;
+  if (found->empty()) {
+    const Status written = write_definition(options.path, options.definition);
+    if (!written) return written.error();
+    return records;
+  }
+  const Result<std::optional<std::string>> stored = read_definition(options.path);
+  if (!stored) return stored.error();
+  if (const Status same = same_definition(*stored, options); !same) return same.error();
+  for (RunRecord& record : *found) records.emplace(record.key(), std::move(record));
+  return records;
+}
+
+// What the worker threads share.
+class Work {
+ public:
+  Work(std::vector<const Task*> tasks, Records& records, ResultWriter& writer, std::size_t total,
+       const RunnerOptions& options)
+      : tasks_(std::move(tasks)),
+        records_(records),
+        writer_(writer),
+        options_(options),
+        progress_{total - tasks_.size(), total, total - tasks_.size(), std::nullopt} {
+    if (options_.seconds_now) began_s_ = options_.seconds_now();
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  // One worker: takes the next task until there is none.
+  void work() {
+    while (!stopped()) {
+      const std::size_t index = next_.fetch_add(1);
+      if (index >= tasks_.size()) return;
+      Result<RunRecord> record = tasks_[index]->run();
+      const std::lock_guard lock(mutex_);
+      finish(index, std::move(record));
+    }
+  }
+
+  // After all workers are done.
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  bool stopped() const { return failed_.load() || (options_.cancel && options_.cancel->load()); }
+
+  // REQUIRES: mutex_ held.
+  void finish(std::size_t index, Result<RunRecord> record) {
+    const RunKey& key = tasks_[index]->key;
+    if (!record) return fail(index, {fmt::format("{}: {}", key.text(), record.error().message)});
+    CHECK(record->key() == key);
+    if (const Status kept = writer_.append(*record); !kept) return fail(index, kept.error());
+    records_.emplace(key, std::move(*record));
+    ++progress_.done;
+    if (options_.seconds_now) {
+      const double elapsed_s = options_.seconds_now() - began_s_;
+      progress_.seconds_left = elapsed_s / static_cast<double>(progress_.done - progress_.found) *
+                               static_cast<double>(progress_.total - progress_.done);
+    }
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  void fail(std::size_t index, Error error) {
+    if (!error_ || index < error_index_) {
+      error_ = std::move(error);
+      error_index_ = index;
+    }
+    failed_.store(true);
+  }
+
+  const std::vector<const Task*> tasks_;
+  Records& records_;      // guarded by mutex_
+  ResultWriter& writer_;  // guarded by mutex_
+  const RunnerOptions& options_;
+  Progress progress_;  // guarded by mutex_
+  double began_s_ = 0;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::optional<Error> error_;  // guarded by mutex_
+  std::size_t error_index_ = 0;
+};
+
+// This thread works too, so that it gets done even where no other can be had.
+void work_on_threads(Work& work, std::size_t threads) {
+  std::vector<std::thread> others;
+  others.reserve(threads - 1);
+  while (others.size() + 1 < threads) {
+    try {
+      others.emplace_back([&work] { work.work(); });
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  work.work();
+  for (std::thread& thread : others) thread.join();
+}
+
+std::size_t threads_for(std::size_t tasks, std::uint32_t asked) {
+  const std::size_t wanted = asked == 0 ? std::thread::hardware_concurrency() : asked;
+  return std::max<std::size_t>(1, std::min(wanted, tasks));
+}
+
+// Moves the tasks' records out, in order of keys.
+std::vector<RunRecord> taken_of(const std::vector<Task>& tasks, Records& records) {
+  std::vector<RunRecord> taken;
+  for (const Task& task : tasks) {
+    const auto found = records.find(task.key);
+    if (found != records.end()) taken.push_back(std::move(found->second));
+  }
+  std::ranges::sort(taken, {}, &RunRecord::key);
+  return taken;
+}
+
+}  // namespace
+
+Result<Outcome> run_tasks(const std::vector<Task>& tasks, const RunnerOptions& options) {
+  if (const Status different = all_different(tasks); !different) return different.error();
+  const Result<std::unique_ptr<ResultWriter>> writer = ResultWriter::open(options.path);
+  if (!writer) return writer.error();
+  Result<Records> records = begin_file(**writer, options);
+  if (!records) return records.error();
+
+  std::vector<const Task*> missing;
+  for (const Task& task : tasks) {
+    if (!records->contains(task.key)) missing.push_back(&task);
+  }
+  const std::size_t threads = threads_for(missing.size(), options.threads);
+  Work work(std::move(missing), *records, **writer, tasks.size(), options);
+  work_on_threads(work, threads);
+  if (work.error()) return *work.error();
+
+  Outcome outcome;
+  outcome.records = taken_of(tasks, *records);
+  outcome.cancelled = outcome.records.size() < tasks.size();
+  if (outcome.cancelled || options.ending == Ending::kRound) return outcome;
+  const Status written = write_results(options.path, outcome.records);
+  if (!written) return written.error();
+  return outcome;
+}
+
+}  // namespace partita::experiment
