@@ -40,14 +40,17 @@ bool is_root_file_of_ours(const fs::path& path) {
 }
 
 bool is_skipped_folder(const std::string& name) {
-  return name.starts_with("build") || name == "node_modules" || name == "dist" ||
-         (name.starts_with('.') && name != ".ci");
+  return name.starts_with("build") || (name.starts_with('.') && name != ".ci");
+}
+
+bool is_fetched_or_made(const std::string& name) {
+  return name == "node_modules" || name == "dist" || name == "__pycache__";
 }
 
 void add_folder(const fs::path& folder, std::vector<fs::path>& paths) {
   for (auto entry = fs::recursive_directory_iterator(folder);
        entry != fs::recursive_directory_iterator(); ++entry) {
-    if (entry->is_directory() && entry->path().filename() == "__pycache__") {
+    if (entry->is_directory() && is_fetched_or_made(entry->path().filename().string())) {
       entry.disable_recursion_pending();
     } else if (entry->is_regular_file()) {
       paths.push_back(entry->path());
