@@ -147,12 +147,12 @@ std::string golden_text(const Named& named) {
   EXPECT_TRUE(result.ok()) << result.error().message;
   if (!result) return "";
   std::string text = fmt::format(
-      "{}\n  {} of {} jobs late, tardiness_sum_us {}, end_us {}\n"
+      "{}\n  {} of {} jobs late, tardiness_sum_us {}, end_us {}, energy_j {:.6f}\n"
       "  events {}, decisions {}, preemptions {}, repartitions {}, created {}, destroyed {}\n"
       "  us_at_level {}\n",
       named.title, result->late_jobs, result->jobs, tardiness_sum(*result), result->end.count,
-      result->events, result->decisions, result->preemptions, result->repartitions,
-      result->instances_created, result->instances_destroyed,
+      result->energy_j, result->events, result->decisions, result->preemptions,
+      result->repartitions, result->instances_created, result->instances_destroyed,
       fmt::join(micros_at_level(named.run, *result), " "));
   const std::vector<sim::SchedulePiece> pieces = ordered_pieces(*result);
   for (std::size_t i = 0; i < pieces.size() && i < kPiecesShown; ++i) {
