@@ -32,7 +32,8 @@ export function randomStream(seed) {
 
 function interval(values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  const variance =
+    values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
   const half = 2.1 * Math.sqrt(variance / values.length);
   return { mean, low: mean - half, high: mean + half };
 }
@@ -53,20 +54,33 @@ function policyRow(name, runs, reference) {
   const et = percentOf(runs, reference, "et");
   const own = runs === reference;
   return {
-    name, scheduler: runs[0].scheduler, repartition: runs[0].repartition, days: runs.length,
+    name,
+    scheduler: runs[0].scheduler,
+    repartition: runs[0].repartition,
+    days: runs.length,
     et: interval(runs.map((run) => run.et)),
     energy_w_min: interval(runs.map((run) => run.energy_w_min)),
     mean_tardiness_s: interval(runs.map((run) => run.mean_tardiness_s)),
-    energy_kwh: mean(runs, "energy_w_min") * 60 / 3.6e6, late_share: mean(runs, "late_share"),
-    et_energy_part: mean(runs, "et_energy_part"), et_tardiness_part: mean(runs, "et_tardiness_part"),
-    diff: own ? null : {
-      et_percent: et, energy_percent: percentOf(runs, reference, "energy_w_min"),
-      tardiness_percent: percentOf(runs, reference, "mean_tardiness_s"),
-      p_wilcoxon: 0.0001, p_holm: et.low * et.high < 0 ? 0.31 : 0.0006, verdict: verdictOf(et),
-    },
+    energy_kwh: (mean(runs, "energy_w_min") * 60) / 3.6e6,
+    late_share: mean(runs, "late_share"),
+    et_energy_part: mean(runs, "et_energy_part"),
+    et_tardiness_part: mean(runs, "et_tardiness_part"),
+    diff: own
+      ? null
+      : {
+          et_percent: et,
+          energy_percent: percentOf(runs, reference, "energy_w_min"),
+          tardiness_percent: percentOf(runs, reference, "mean_tardiness_s"),
+          p_wilcoxon: 0.0001,
+          p_holm: et.low * et.high < 0 ? 0.31 : 0.0006,
+          verdict: verdictOf(et),
+        },
     points: runs.map((run, i) => ({
-      seed: 1000000 + i, energy_w_min: run.energy_w_min, mean_tardiness_s: run.mean_tardiness_s,
-      et: run.et })),
+      seed: 1000000 + i,
+      energy_w_min: run.energy_w_min,
+      mean_tardiness_s: run.mean_tardiness_s,
+      et: run.et,
+    })),
   };
 }
 
@@ -84,7 +98,8 @@ const kPolicies = [
 export function settingRow(name, table) {
   const reference = table.get(kReference);
   return {
-    name, reference: kReference,
+    name,
+    reference: kReference,
     policies: [...table].map(([policy, runs]) => policyRow(policy, runs, reference)),
   };
 }
@@ -92,12 +107,17 @@ export function settingRow(name, table) {
 // As if each policy were tuned again for each weight: less energy for more lateness.
 export function paretoOf(setting) {
   const weights = [2e-8, 5e-8, 1e-7, 2e-7, 5e-7, 1e-6, 2e-6];
-  return setting.policies.filter(({ name }) => name !== "cedf/whole").flatMap((policy) => (
-    weights.map((a, i) => ({
-      setting: setting.name, policy: policy.name, a,
-      energy_w_min: policy.energy_w_min.mean * (1.05 - 0.018 * i),
-      mean_tardiness_s: policy.mean_tardiness_s.mean * 0.72 * 1.16 ** i,
-    }))));
+  return setting.policies
+    .filter(({ name }) => name !== "cedf/whole")
+    .flatMap((policy) =>
+      weights.map((a, i) => ({
+        setting: setting.name,
+        policy: policy.name,
+        a,
+        energy_w_min: policy.energy_w_min.mean * (1.05 - 0.018 * i),
+        mean_tardiness_s: policy.mean_tardiness_s.mean * 0.72 * 1.16 ** i,
+      })),
+    );
 }
 
 // ---- with the binary
@@ -110,7 +130,9 @@ function readCsv(path) {
   const [header, ...lines] = readFileSync(path, "utf8").trim().split("\n");
   const names = header.split(",");
   return lines.map((line) => {
-    const cells = [...line.matchAll(/("([^"]*)"|[^,]*)(,|$)/g)].map((match) => match[2] ?? match[1]);
+    const cells = [...line.matchAll(/("([^"]*)"|[^,]*)(,|$)/g)].map(
+      (match) => match[2] ?? match[1],
+    );
     return Object.fromEntries(names.map((name, i) => [name, cells[i]]));
   });
 }
@@ -118,10 +140,33 @@ function readCsv(path) {
 function simulateSetting(partita, rate, days) {
   const table = new Map();
   for (const [name, scheduler, repartition] of kPolicies) {
-    table.set(name, Array.from({ length: days }, (_, i) => JSON.parse(run(partita, [
-      "simulate", "--kind", "papers", "--hours", "24", "--rate", String(rate), "--deadline", "1.0:1.5",
-      "--gpus", "8", "--scheduler", scheduler, "--repartition", repartition, "--seed",
-      String(1000000 + i), "--json"]))));
+    table.set(
+      name,
+      Array.from({ length: days }, (_, i) =>
+        JSON.parse(
+          run(partita, [
+            "simulate",
+            "--kind",
+            "papers",
+            "--hours",
+            "24",
+            "--rate",
+            String(rate),
+            "--deadline",
+            "1.0:1.5",
+            "--gpus",
+            "8",
+            "--scheduler",
+            scheduler,
+            "--repartition",
+            repartition,
+            "--seed",
+            String(1000000 + i),
+            "--json",
+          ]),
+        ),
+      ),
+    );
   }
   return table;
 }
@@ -144,10 +189,15 @@ function stepsOf(changes, first, column, value = (total) => total) {
 
 export function powerOf(pieces, gpus) {
   const busy = new Array(gpus).fill(0);
-  const changes = pieces.flatMap((piece) => {
-    const slices = Number.parseInt(piece.profile, 10);
-    return [[piece.begin_s, piece.gpu, slices], [piece.end_s, piece.gpu, -slices]];
-  }).sort((a, b) => a[0] - b[0]);
+  const changes = pieces
+    .flatMap((piece) => {
+      const slices = Number.parseInt(piece.profile, 10);
+      return [
+        [piece.begin_s, piece.gpu, slices],
+        [piece.end_s, piece.gpu, -slices],
+      ];
+    })
+    .sort((a, b) => a[0] - b[0]);
   const watts = changes.map(([time, gpu, by]) => {
     const before = kWatts[Math.max(0, Math.min(7, busy[gpu]))];
     busy[gpu] += by;
@@ -157,7 +207,10 @@ export function powerOf(pieces, gpus) {
 }
 
 export function queueOf(jobs, pieces) {
-  const changes = jobs.flatMap((job) => [[job.arrival_s, 1], [job.completion_s, -1]]);
+  const changes = jobs.flatMap((job) => [
+    [job.arrival_s, 1],
+    [job.completion_s, -1],
+  ]);
   for (const piece of pieces) changes.push([piece.begin_s, -1], [piece.end_s, 1]);
   return stepsOf(changes, 0, "waiting", (total) => Math.max(0, total));
 }
@@ -175,22 +228,62 @@ const kPieceColumns = ["job", "gpu", "start_slot", "slots", "profile", "begin_s"
 
 function simulateDay(partita, folder) {
   const file = (name) => join(folder, name);
-  run(partita, ["generate", "--hours", "24", "--rate", "20", "--deadline", "1.0:1.5", "--seed", "7",
-    "--out", file("jobs.csv")]);
-  run(partita, ["simulate", "--jobs", file("jobs.csv"), "--gpus", "8", "--scheduler", "cedf",
+  run(partita, [
+    "generate",
+    "--hours",
+    "24",
+    "--rate",
+    "20",
+    "--deadline",
+    "1.0:1.5",
+    "--seed",
+    "7",
+    "--out",
+    file("jobs.csv"),
+  ]);
+  run(partita, [
+    "simulate",
+    "--jobs",
+    file("jobs.csv"),
+    "--gpus",
+    "8",
+    "--scheduler",
+    "cedf",
     "--repartition",
-    "timetable:00:00=1,2,2,2,2,2,6,10 06:30=2,2,2,6,6,6,10,10 09:00=6,6,6,6,8,10,10,10 18:00=2,2,2,2,6,6,6,10 21:00=1,2,2,2,2,2,6,10"
-      .replaceAll(" ", ","),
-    "--schedule", file("schedule.csv"), "--layouts", file("layouts.csv"), "--job-records",
-    file("records.csv"), "--json"]);
+    "timetable:00:00=1,2,2,2,2,2,6,10 06:30=2,2,2,6,6,6,10,10 09:00=6,6,6,6,8,10,10,10 18:00=2,2,2,2,6,6,6,10 21:00=1,2,2,2,2,2,6,10".replaceAll(
+      " ",
+      ",",
+    ),
+    "--schedule",
+    file("schedule.csv"),
+    "--layouts",
+    file("layouts.csv"),
+    "--job-records",
+    file("records.csv"),
+    "--json",
+  ]);
   const slots = slotsOf(partita);
   const pieces = readCsv(file("schedule.csv")).map((row) => ({
-    job: Number(row.job), gpu: Number(row.gpu), start_slot: Number(row.start_slot),
-    slots: slots.get(row.profile) ?? 1, profile: row.profile, begin_s: Number(row.begin_s),
-    end_s: Number(row.end_s) }));
+    job: Number(row.job),
+    gpu: Number(row.gpu),
+    start_slot: Number(row.start_slot),
+    slots: slots.get(row.profile) ?? 1,
+    profile: row.profile,
+    begin_s: Number(row.begin_s),
+    end_s: Number(row.end_s),
+  }));
   const jobs = jobsOf(readCsv(file("jobs.csv")), pieces);
-  return dayObject("cedf, timetable of five", jobs, pieces, readCsv(file("layouts.csv")).map((row) => ({
-    gpu: Number(row.gpu), begin_s: Number(row.begin_s), end_s: Number(row.end_s), layout: row.layout })));
+  return dayObject(
+    "cedf, timetable of five",
+    jobs,
+    pieces,
+    readCsv(file("layouts.csv")).map((row) => ({
+      gpu: Number(row.gpu),
+      begin_s: Number(row.begin_s),
+      end_s: Number(row.end_s),
+      layout: row.layout,
+    })),
+  );
 }
 
 function jobsOf(rows, pieces) {
@@ -199,20 +292,33 @@ function jobsOf(rows, pieces) {
     completion.set(piece.job, Math.max(completion.get(piece.job) ?? 0, piece.end_s));
   }
   return rows.map((row) => ({
-    id: Number(row.id), class: row.class, arrival_s: Number(row.arrival_s),
-    deadline_s: Number(row.deadline_s), completion_s: completion.get(Number(row.id)) }));
+    id: Number(row.id),
+    class: row.class,
+    arrival_s: Number(row.arrival_s),
+    deadline_s: Number(row.deadline_s),
+    completion_s: completion.get(Number(row.id)),
+  }));
 }
 
 export function dayObject(policy, jobs, pieces, layouts) {
   const hours = new Array(24).fill(0);
   for (const job of jobs) ++hours[Math.min(23, Math.floor(job.arrival_s / 3600))];
   return {
-    policy, gpu: "a100-40gb", gpus: 8, memory_slices: 8, jobs,
-    pieces: columnsOf(pieces, kPieceColumns), layouts,
-    power: powerOf(pieces, 8), queue: queueOf(jobs, pieces),
+    policy,
+    gpu: "a100-40gb",
+    gpus: 8,
+    memory_slices: 8,
+    jobs,
+    pieces: columnsOf(pieces, kPieceColumns),
+    layouts,
+    power: powerOf(pieces, 8),
+    queue: queueOf(jobs, pieces),
     rates: hours.map((jobs_per_hour, hour) => ({
-      hour, jobs_per_hour: Math.round((hours[(hour + 23) % 24] + 2 * jobs_per_hour
-        + hours[(hour + 1) % 24]) / 4) })),
+      hour,
+      jobs_per_hour: Math.round(
+        (hours[(hour + 23) % 24] + 2 * jobs_per_hour + hours[(hour + 1) % 24]) / 4,
+      ),
+    })),
   };
 }
 
@@ -220,27 +326,58 @@ export function dayObject(policy, jobs, pieces, layouts) {
 
 export function syntheticSetting(days, seed) {
   const next = randomStream(seed);
-  const means = [[2.51e6, 98], [2.42e6, 70], [2.46e6, 66], [2.6e6, 130], [2.55e6, 118], [2.53e6, 99],
-    [3.1e6, 5800]];
+  const means = [
+    [2.51e6, 98],
+    [2.42e6, 70],
+    [2.46e6, 66],
+    [2.6e6, 130],
+    [2.55e6, 118],
+    [2.53e6, 99],
+    [3.1e6, 5800],
+  ];
   const noise = Array.from({ length: days }, () => 0.9 + 0.2 * next());
-  return new Map(kPolicies.map(([name, scheduler, repartition], p) => [name, noise.map((factor) => {
-    const energy_w_min = means[p][0] * (0.98 + 0.03 * factor * next());
-    const mean_tardiness_s = means[p][1] * factor * (0.95 + 0.1 * next());
-    const et_energy_part = 2e-7 * energy_w_min;
-    const et_tardiness_part = mean_tardiness_s / 60;
-    return { scheduler, repartition, energy_w_min, mean_tardiness_s, et_energy_part, et_tardiness_part,
-      et: et_energy_part + et_tardiness_part, late_share: 0.5 };
-  })]));
+  return new Map(
+    kPolicies.map(([name, scheduler, repartition], p) => [
+      name,
+      noise.map((factor) => {
+        const energy_w_min = means[p][0] * (0.98 + 0.03 * factor * next());
+        const mean_tardiness_s = means[p][1] * factor * (0.95 + 0.1 * next());
+        const et_energy_part = 2e-7 * energy_w_min;
+        const et_tardiness_part = mean_tardiness_s / 60;
+        return {
+          scheduler,
+          repartition,
+          energy_w_min,
+          mean_tardiness_s,
+          et_energy_part,
+          et_tardiness_part,
+          et: et_energy_part + et_tardiness_part,
+          late_share: 0.5,
+        };
+      }),
+    ]),
+  );
 }
 
 const kTwoLayouts = ["4g.20gb:0,3g.20gb:4", "2g.10gb:0,2g.10gb:2,3g.20gb:4"];
-const kSlices = [[[0, 4, "4g.20gb"], [4, 4, "3g.20gb"]], [[0, 2, "2g.10gb"], [2, 2, "2g.10gb"], [4, 4, "3g.20gb"]]];
+const kSlices = [
+  [
+    [0, 4, "4g.20gb"],
+    [4, 4, "3g.20gb"],
+  ],
+  [
+    [0, 2, "2g.10gb"],
+    [2, 2, "2g.10gb"],
+    [4, 4, "3g.20gb"],
+  ],
+];
 
 // `count` pieces, back to back with short gaps, on eight GPUs of alternating layouts.
 export function syntheticDay(count, seed) {
   const next = randomStream(seed);
-  const slices = Array.from({ length: 8 }, (_, gpu) => kSlices[gpu % 2].map(([at, slots, profile]) => (
-    { gpu, start_slot: at, slots, profile }))).flat();
+  const slices = Array.from({ length: 8 }, (_, gpu) =>
+    kSlices[gpu % 2].map(([at, slots, profile]) => ({ gpu, start_slot: at, slots, profile })),
+  ).flat();
   const each = Math.ceil(count / slices.length);
   const pieces = [];
   for (const slice of slices) {
@@ -253,45 +390,82 @@ export function syntheticDay(count, seed) {
   }
   const classes = ["bert-inference", "resnet-inference", "bert-training", "resnet-training"];
   const jobs = pieces.map((piece) => ({
-    id: piece.job, class: classes[Math.floor(next() * 4)],
+    id: piece.job,
+    class: classes[Math.floor(next() * 4)],
     arrival_s: Math.max(0, piece.begin_s - 300 * next() ** 3),
-    deadline_s: piece.end_s + 60 * (next() - 0.4), completion_s: piece.end_s }));
+    deadline_s: piece.end_s + 60 * (next() - 0.4),
+    completion_s: piece.end_s,
+  }));
   const end_s = pieces.reduce((most, piece) => Math.max(most, piece.end_s), 0);
-  const layouts = Array.from({ length: 8 }, (_, gpu) => (
-    { gpu, begin_s: 0, end_s, layout: kTwoLayouts[gpu % 2] }));
+  const layouts = Array.from({ length: 8 }, (_, gpu) => ({
+    gpu,
+    begin_s: 0,
+    end_s,
+    layout: kTwoLayouts[gpu % 2],
+  }));
   return dayObject("synthetic", jobs, pieces, layouts);
 }
 
 // ---- the whole object
 
 export const kFigures = [
-  { title: "Does it survive?", kind: "table",
+  {
+    title: "Does it survive?",
+    kind: "table",
     note: "ET against the tuned static mix when one thing changes. (Sample values.)",
     columns: ["what changes", "ET, %", "low", "high", "verdict"],
-    rows: [["nothing", -22.1, -24.0, -20.2, "better"], ["power +20 %", -21.7, -23.5, -19.8, "better"],
-      ["estimates off by 100 %", -3.1, -6.4, 0.3, "undecided"]] },
-  { title: "How many GPUs", kind: "xy", note: "Mean tardiness as GPUs are added. (Sample values.)",
-    x_label: "GPUs", y_label: "mean tardiness, minutes", y_log: true,
-    series: [{ name: "cedf/tuned", points: [6, 7, 8, 9, 10, 12].map((x, i) => ({
-      x, y: 60 / 3.2 ** i, low: 54 / 3.2 ** i, high: 66 / 3.2 ** i })) }] },
+    rows: [
+      ["nothing", -22.1, -24.0, -20.2, "better"],
+      ["power +20 %", -21.7, -23.5, -19.8, "better"],
+      ["estimates off by 100 %", -3.1, -6.4, 0.3, "undecided"],
+    ],
+  },
+  {
+    title: "How many GPUs",
+    kind: "xy",
+    note: "Mean tardiness as GPUs are added. (Sample values.)",
+    x_label: "GPUs",
+    y_label: "mean tardiness, minutes",
+    y_log: true,
+    series: [
+      {
+        name: "cedf/tuned",
+        points: [6, 7, 8, 9, 10, 12].map((x, i) => ({
+          x,
+          y: 60 / 3.2 ** i,
+          low: 54 / 3.2 ** i,
+          high: 66 / 3.2 ** i,
+        })),
+      },
+    ],
+  },
 ];
 
 export function syntheticReport(pieces = 4000) {
   const setting = settingRow("rate=20", syntheticSetting(20, 5));
   return {
-    title: "SMART-MIG, eight A100, rate 20", generated_by: "partita (sample data)", settings: [setting],
-    pareto: paretoOf(setting), day: syntheticDay(pieces, 11), figures: kFigures,
+    title: "SMART-MIG, eight A100, rate 20",
+    generated_by: "partita (sample data)",
+    settings: [setting],
+    pareto: paretoOf(setting),
+    day: syntheticDay(pieces, 11),
+    figures: kFigures,
   };
 }
 
 export function realReport(partita, days) {
   const folder = mkdtempSync(join(tmpdir(), "partita-sample-"));
   try {
-    const settings = [20, 16, 12].map((rate) => (
-      settingRow(`rate=${rate}`, simulateSetting(partita, rate, days))));
+    const settings = [20, 16, 12].map((rate) =>
+      settingRow(`rate=${rate}`, simulateSetting(partita, rate, days)),
+    );
     return {
-      title: "Eight A100, a day of the papers", generated_by: "partita, 12 held-out days (sample)",
-      settings, pareto: settings.flatMap(paretoOf), day: simulateDay(partita, folder), figures: kFigures,
+      title: "Eight A100, a day of the papers",
+      generated_by: "partita, 12 held-out days (sample)",
+      settings,
+      pareto: settings.flatMap(paretoOf),
+      day: simulateDay(partita, folder),
+      figures: kFigures,
     };
   } finally {
     rmSync(folder, { recursive: true });

@@ -46,19 +46,33 @@ export function legendRow(entries: LegendEntry[]): HTMLElement {
 
 export function csvButton(title: string, csv: () => string): HTMLButtonElement {
   return button("CSV", () => download(fileName(title), csv()), {
-    class: "csv", "aria-label": `Download the data of “${title}” as CSV`,
+    class: "csv",
+    "aria-label": `Download the data of “${title}” as CSV`,
     title: "Download the data as CSV",
   });
 }
 
 export function frame(
-  id: string, title: string, description: string, csv: () => string, ...body: (HTMLElement | null)[]
+  id: string,
+  title: string,
+  description: string,
+  csv: () => string,
+  ...body: (HTMLElement | null)[]
 ): HTMLElement {
   const titleId = freshId("title");
-  const head = make("div", { class: "chart-head" },
-    make("h3", { id: titleId }, title), csvButton(title, csv));
-  return make("figure", { class: "chart", id, "aria-labelledby": titleId },
-    head, make("figcaption", {}, description), ...body);
+  const head = make(
+    "div",
+    { class: "chart-head" },
+    make("h3", { id: titleId }, title),
+    csvButton(title, csv),
+  );
+  return make(
+    "figure",
+    { class: "chart", id, "aria-labelledby": titleId },
+    head,
+    make("figcaption", {}, description),
+    ...body,
+  );
 }
 
 const kHint = "Arrow keys read the values, Escape ends.";
@@ -67,14 +81,24 @@ export function chart(spec: ChartSpec): Chart {
   const readoutId = freshId("readout");
   const readout = make("p", { class: "readout", id: readoutId, "aria-live": "polite" });
   const stage = make("div", {
-    class: "stage", tabindex: "0", role: "group", "aria-roledescription": "chart",
-    "aria-label": `${spec.title}. ${spec.description} ${kHint}`, "aria-describedby": readoutId,
+    class: "stage",
+    tabindex: "0",
+    role: "group",
+    "aria-roledescription": "chart",
+    "aria-label": `${spec.title}. ${spec.description} ${kHint}`,
+    "aria-describedby": readoutId,
   });
   stage.style.minHeight = `${spec.height}px`;
   const element = frame(
-    spec.id, spec.title, spec.description, spec.csv,
+    spec.id,
+    spec.title,
+    spec.description,
+    spec.csv,
     spec.controls ? make("div", { class: "controls" }, ...spec.controls) : null,
-    spec.legend ? legendRow(spec.legend) : null, stage, readout);
+    spec.legend ? legendRow(spec.legend) : null,
+    stage,
+    readout,
+  );
   const inspector: Inspector = inspect(stage, readout);
   let width = 0;
   const redraw = (): void => {

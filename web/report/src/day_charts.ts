@@ -7,8 +7,17 @@ import { clock, compact, csvText, duration, fixed, tickLabel, timeTicks } from "
 import { category, shade } from "./palette";
 import { basePlot, kMarginLeft, kNarrow, pixels } from "./plotting";
 import {
-  arrivalsPerHour, bucketSteps, byFrequency, ecdf, type EcdfPoint, kOtherMix, layoutShares,
-  type LayoutShares, quantile, tardiness_s, thin,
+  arrivalsPerHour,
+  bucketSteps,
+  byFrequency,
+  ecdf,
+  type EcdfPoint,
+  kOtherMix,
+  layoutShares,
+  type LayoutShares,
+  quantile,
+  tardiness_s,
+  thin,
 } from "./series";
 
 export interface TimeWindow {
@@ -20,7 +29,9 @@ function timeAxis(window: TimeWindow, width: number): Plot.ScaleOptions {
   const ticks = timeTicks(window.begin_s, window.end_s, width < kNarrow ? 4 : 10);
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 3600;
   return {
-    domain: [window.begin_s, window.end_s], ticks, tickFormat: (value: number) => tickLabel(value, step),
+    domain: [window.begin_s, window.end_s],
+    ticks,
+    tickFormat: (value: number) => tickLabel(value, step),
     label: "time of day →",
   };
 }
@@ -71,12 +82,19 @@ function expectedAt(rates: HourlyRate[], hour: number): number | null {
 function arrivalMarks(arrivals: number[], rates: HourlyRate[], perGpu: number): Plot.Markish[] {
   const counted = arrivals.map((jobs, hour) => ({ time: (hour + 0.5) * 3600, y: jobs / perGpu }));
   const expected = arrivals.map((_, hour) => ({
-    time: (hour + 0.5) * 3600, y: (expectedAt(rates, hour) ?? NaN) / perGpu }));
+    time: (hour + 0.5) * 3600,
+    y: (expectedAt(rates, hour) ?? NaN) / perGpu,
+  }));
   const curve = { x: "time", y: "y", curve: "monotone-x" } as const;
   return [
     Plot.line(counted, { ...curve, stroke: "var(--paper)", strokeWidth: 6 }),
     Plot.line(expected, { ...curve, stroke: "var(--paper)", strokeWidth: 4 }),
-    Plot.line(expected, { ...curve, stroke: "var(--accent)", strokeWidth: 1.5, strokeDasharray: "4 4" }),
+    Plot.line(expected, {
+      ...curve,
+      stroke: "var(--accent)",
+      strokeWidth: 1.5,
+      strokeDasharray: "4 4",
+    }),
     Plot.line(counted, { ...curve, stroke: "var(--accent)", strokeWidth: 2.5 }),
     Plot.dot(counted, { x: "time", y: "y", r: 2.5, fill: "var(--accent)" }),
   ];
@@ -84,66 +102,107 @@ function arrivalMarks(arrivals: number[], rates: HourlyRate[], perGpu: number): 
 
 function roundUp(value: number): number {
   const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return [1, 2, 2.5, 4, 5, 8, 10].map((n) => n * unit).find((candidate) => candidate >= value) ?? value;
+  return (
+    [1, 2, 2.5, 4, 5, 8, 10].map((n) => n * unit).find((candidate) => candidate >= value) ?? value
+  );
 }
 
 function drawLayouts(
-  day: Day, shares: LayoutShares, arrivals: number[], end_s: number, width: number, height: number,
+  day: Day,
+  shares: LayoutShares,
+  arrivals: number[],
+  end_s: number,
+  width: number,
+  height: number,
 ): Drawing {
   const expectedMost = Math.max(0, ...day.rates.map((rate) => rate.jobs));
   const most = roundUp(Math.max(1, expectedMost, ...arrivals));
   const perGpu = most / Math.max(1, day.gpus);
-  const rightTicks = [0, 0.25, 0.5, 0.75, 1].map((share) => (share * most) / perGpu);
+  const parts = [4, 5, 2].find((count) => most % count === 0) ?? 1;
+  const rightTicks = Array.from({ length: parts + 1 }, (_, i) => (i * most) / parts / perGpu);
   const plot = basePlot(width, height, "Layouts over the day and arrivals per hour", {
-    marginRight: 52, x: timeAxis({ begin_s: 0, end_s }, width - 110),
-    y: { domain: [0, day.gpus], label: "↑ GPUs in each layout",
-      ticks: Math.min(day.gpus, 8), tickFormat: (value: number) => fixed(value, 0) },
+    marginRight: 52,
+    x: timeAxis({ begin_s: 0, end_s }, width - 110),
+    y: {
+      domain: [0, day.gpus],
+      label: "↑ GPUs in each layout",
+      ticks: Math.min(day.gpus, 8),
+      tickFormat: (value: number) => fixed(value, 0),
+    },
     marks: [
-      ...shares.mixes.map((_, mix) => Plot.rect(
-        stackPieces(shares).filter((piece) => piece.mix === mix),
-        { x1: "begin_s", x2: "end_s", y1: "from", y2: "to", fill: mixColour(shares, mix) })),
+      ...shares.mixes.map((_, mix) =>
+        Plot.rect(
+          stackPieces(shares).filter((piece) => piece.mix === mix),
+          { x1: "begin_s", x2: "end_s", y1: "from", y2: "to", fill: mixColour(shares, mix) },
+        ),
+      ),
+      Plot.axisY({ anchor: "left" }),
       Plot.axisY(rightTicks, {
-        anchor: "right", label: "arrivals an hour ↑", color: "var(--accent-text)",
-        tickFormat: (value: number) => fixed(value * perGpu, 0) }),
+        anchor: "right",
+        label: "arrivals an hour ↑",
+        color: "var(--accent-text)",
+        tickFormat: (value: number) => fixed(value * perGpu, 0),
+      }),
       ...arrivalMarks(arrivals, day.rates, perGpu),
     ],
   });
   const at = pixels(plot);
   const points = arrivals.map((jobs, hour) => ({
-    x: at.x((hour + 0.5) * 3600), y: at.y(jobs / perGpu), text: hourText(shares, jobs, hour) }));
+    x: at.x((hour + 0.5) * 3600),
+    y: at.y(jobs / perGpu),
+    text: hourText(shares, jobs, hour),
+  }));
   return { svg: plot, inspected: [{ colour: "var(--accent)", points }] };
 }
 
 function hourText(shares: LayoutShares, jobs: number, hour: number): string {
   const middle = (hour + 0.5) * 3600;
   const bin = shares.bins.find((candidate) => candidate.end_s > middle) ?? shares.bins.at(-1);
-  const parts = shares.mixes.flatMap((mix, i) => (
-    (bin?.gpus[i] ?? 0) > 0.005 ? [`${compact(bin!.gpus[i]).replace(/\.0+$/, "")} of ${mix}`] : []));
-  return `${clock(hour * 3600, false)} to ${clock((hour + 1) * 3600, false)}: ${jobs} jobs arrived; `
-    + `GPUs at half past: ${parts.join(", ")}`;
+  const parts = shares.mixes.flatMap((mix, i) =>
+    (bin?.gpus[i] ?? 0) > 0.005 ? [`${compact(bin!.gpus[i]).replace(/\.0+$/, "")} of ${mix}`] : [],
+  );
+  return (
+    `${clock(hour * 3600, false)} to ${clock((hour + 1) * 3600, false)}: ${jobs} jobs arrived; ` +
+    `GPUs at half past: ${parts.join(", ")}`
+  );
 }
 
 function layoutsCsv(shares: LayoutShares, arrivals: number[], rates: HourlyRate[]): string {
-  const header = ["begin_s", "end_s", ...shares.mixes.map((mix) => `gpus: ${mix}`),
-    "arrivals_in_this_hour", "arrivals_expected_in_this_hour"];
-  return csvText(header, shares.bins.map((bin) => {
-    const hour = Math.floor(bin.begin_s / 3600);
-    return [bin.begin_s, bin.end_s, ...bin.gpus, arrivals[hour] ?? 0, expectedAt(rates, hour)];
-  }));
+  const header = [
+    "begin_s",
+    "end_s",
+    ...shares.mixes.map((mix) => `gpus: ${mix}`),
+    "arrivals_in_this_hour",
+    "arrivals_expected_in_this_hour",
+  ];
+  return csvText(
+    header,
+    shares.bins.map((bin) => {
+      const hour = Math.floor(bin.begin_s / 3600);
+      return [bin.begin_s, bin.end_s, ...bin.gpus, arrivals[hour] ?? 0, expectedAt(rates, hour)];
+    }),
+  );
 }
 
 export function layoutsChart(day: Day, end_s: number): Chart {
   const shares = layoutShares(day.layouts, end_s, kBin_s, kMixesMax);
   const arrivals = arrivalsPerHour(day.jobs);
-  const legend: LegendEntry[] = shares.mixes.map((label, i) => (
-    { label, colour: mixColour(shares, i), shape: "box" }));
+  const legend: LegendEntry[] = shares.mixes.map((label, i) => ({
+    label,
+    colour: mixColour(shares, i),
+    shape: "box",
+  }));
   legend.push({ label: "arrivals an hour", colour: "var(--accent)", shape: "line" });
-  if (day.rates.length > 0) legend.push({ label: "expected", colour: "var(--accent)", shape: "dash" });
+  if (day.rates.length > 0)
+    legend.push({ label: "expected", colour: "var(--accent)", shape: "dash" });
   return chart({
-    id: "layouts", title: "Layouts over the day",
-    description: `Number of GPUs (of ${day.gpus}) cut in each way, mean over 5 minutes, coarse slices `
-      + "at the bottom; over it the jobs arriving an hour (right axis).",
-    height: 360, legend,
+    id: "layouts",
+    title: "Layouts over the day",
+    description:
+      `Number of GPUs (of ${day.gpus}) cut in each way, mean over 5 minutes, coarse slices ` +
+      "at the bottom; over it the jobs arriving an hour (right axis).",
+    height: 360,
+    legend,
     draw: (width, height) => drawLayouts(day, shares, arrivals, end_s, width, height),
     csv: () => layoutsCsv(shares, arrivals, day.rates),
   });
@@ -166,23 +225,40 @@ interface TimelineSpec {
 function drawTimeline(spec: TimelineSpec, width: number, height: number): Drawing {
   const window = spec.window();
   const count = Math.max(40, Math.min(360, Math.floor((width - kMarginLeft) / 3)));
-  const buckets = bucketSteps(spec.steps, window.begin_s, window.end_s, count)
-    .map((bucket) => ({ ...bucket, middle_s: (bucket.begin_s + bucket.end_s) / 2 }));
+  const buckets = bucketSteps(spec.steps, window.begin_s, window.end_s, count).map((bucket) => ({
+    ...bucket,
+    middle_s: (bucket.begin_s + bucket.end_s) / 2,
+  }));
   const most = Math.max(1e-9, ...buckets.map((bucket) => bucket.max));
   const plot = basePlot(width, height, spec.title, {
-    x: timeAxis(window, width), y: { domain: [0, most * 1.04], label: spec.axis, grid: true, ticks: 5 },
+    x: timeAxis(window, width),
+    y: { domain: [0, most * 1.04], label: spec.axis, grid: true, ticks: 5 },
     marks: [
       Plot.areaY(buckets, {
-        x: "middle_s", y1: "min", y2: "max", curve: "step", fill: spec.colour, fillOpacity: 0.2 }),
-      Plot.lineY(buckets, { x: "middle_s", y: "mean", curve: "step", stroke: spec.colour, strokeWidth: 1.6 }),
+        x: "middle_s",
+        y1: "min",
+        y2: "max",
+        curve: "step",
+        fill: spec.colour,
+        fillOpacity: 0.2,
+      }),
+      Plot.lineY(buckets, {
+        x: "middle_s",
+        y: "mean",
+        curve: "step",
+        stroke: spec.colour,
+        strokeWidth: 1.6,
+      }),
       Plot.ruleY([0], { stroke: "var(--rule-2)" }),
     ],
   });
   const at = pixels(plot);
   const points = buckets.map((bucket) => ({
-    x: at.x(bucket.middle_s), y: at.y(bucket.mean),
-    text: `${clock(bucket.begin_s)} to ${clock(bucket.end_s)}: mean ${compact(bucket.mean)}, least ${
-      compact(bucket.min)}, most ${compact(bucket.max)} ${spec.unit}`,
+    x: at.x(bucket.middle_s),
+    y: at.y(bucket.mean),
+    text: `${clock(bucket.begin_s)} to ${clock(bucket.end_s)}: mean ${compact(bucket.mean)}, least ${compact(
+      bucket.min,
+    )}, most ${compact(bucket.max)} ${spec.unit}`,
   }));
   return { svg: plot, inspected: [{ colour: spec.colour, points }] };
 }
@@ -195,7 +271,10 @@ function stepsCsv(steps: Steps, column: string): string {
 
 function timeline(spec: TimelineSpec): Chart {
   return chart({
-    id: spec.id, title: spec.title, description: spec.description, height: 220,
+    id: spec.id,
+    title: spec.title,
+    description: spec.description,
+    height: 220,
     draw: (width, height) => drawTimeline(spec, width, height),
     csv: () => stepsCsv(spec.steps, spec.column),
   });
@@ -205,15 +284,29 @@ const kFollows = "Line: mean; band: least to most. It shows the same hours as th
 
 export function queueChart(day: Day, window: () => TimeWindow): Chart {
   return timeline({
-    id: "queue", title: "Queue", description: `Jobs that wait for a slice. ${kFollows}`,
-    unit: "jobs", axis: "↑ jobs waiting", column: "waiting", colour: "var(--c4)", steps: day.queue, window,
+    id: "queue",
+    title: "Queue",
+    description: `Jobs that wait for a slice. ${kFollows}`,
+    unit: "jobs",
+    axis: "↑ jobs waiting",
+    column: "waiting",
+    colour: "var(--c4)",
+    steps: day.queue,
+    window,
   });
 }
 
 export function powerChart(day: Day, window: () => TimeWindow): Chart {
   return timeline({
-    id: "power", title: "Power", description: `Power of all ${day.gpus} GPUs, in watts. ${kFollows}`,
-    unit: "W", axis: "↑ watts", column: "watts", colour: "var(--energy)", steps: day.power, window,
+    id: "power",
+    title: "Power",
+    description: `Power of all ${day.gpus} GPUs, in watts. ${kFollows}`,
+    unit: "W",
+    axis: "↑ watts",
+    column: "watts",
+    colour: "var(--energy)",
+    steps: day.power,
+    window,
   });
 }
 
@@ -229,10 +322,13 @@ interface Distribution {
 }
 
 function distributions(day: Day): Distribution[] {
-  const of = (name: string | null): EcdfPoint[] => ecdf(day.jobs.flatMap((job) => {
-    const late = name === null || job.class === name ? tardiness_s(job) : null;
-    return late === null ? [] : [late];
-  }));
+  const of = (name: string | null): EcdfPoint[] =>
+    ecdf(
+      day.jobs.flatMap((job) => {
+        const late = name === null || job.class === name ? tardiness_s(job) : null;
+        return late === null ? [] : [late];
+      }),
+    );
   const classes = byFrequency(day.jobs.map((job) => job.class));
   const split = classes.length > 1 && classes.length <= kClassesMax ? classes : [];
   return [
@@ -254,40 +350,69 @@ function shortDuration(seconds: number): string {
 function drawTardiness(all: Distribution[], width: number, height: number): Drawing {
   const most = Math.max(1, ...all.map(({ curve }) => curve.at(-1)?.value ?? 0));
   const plot = basePlot(width, height, "Distribution of tardiness", {
-    x: { type: "symlog", constant: 1, domain: [0, most * 1.1], ticks: tardinessTicks(most),
-      tickFormat: shortDuration, label: "late by at most →", grid: true },
-    y: { domain: [0, 1], label: "↑ share of jobs", percent: true, grid: true, ticks: 5 },
-    marks: all.map(({ curve, colour, name }) => Plot.line(
-      [{ value: 0, share: 0 }, ...thin(curve, kCurvePoints)],
-      { x: "value", y: (point: EcdfPoint) => point.share, curve: "step-after", stroke: colour,
-        strokeWidth: name === "all jobs" ? 2.6 : 1.5 })),
+    x: {
+      type: "symlog",
+      constant: 1,
+      domain: [0, most * 1.1],
+      ticks: tardinessTicks(most),
+      tickFormat: shortDuration,
+      label: "late by at most →",
+      grid: true,
+    },
+    y: { domain: [0, 100], label: "↑ share of jobs, %", grid: true, ticks: 5 },
+    marks: all.map(({ curve, colour, name }) =>
+      Plot.line([{ value: 0, share: 0 }, ...thin(curve, kCurvePoints)], {
+        x: "value",
+        y: (point: EcdfPoint) => 100 * point.share,
+        curve: "step-after",
+        stroke: colour,
+        strokeWidth: name === "all jobs" ? 2.6 : 1.5,
+      }),
+    ),
   });
   const at = pixels(plot);
   const inspected = all.map(({ curve, colour, name }) => ({
     colour,
     points: thin(curve, 200).map((point) => ({
-      x: at.x(point.value), y: at.y(100 * point.share),
-      text: `${name}: ${fixed(100 * point.share, 1)} % are late by ${duration(point.value)} or less` })),
+      x: at.x(point.value),
+      y: at.y(100 * point.share),
+      text: `${name}: ${fixed(100 * point.share, 1)} % are late by ${duration(point.value)} or less`,
+    })),
   }));
   return { svg: plot, inspected };
 }
 
 function tardinessCsv(day: Day): string {
-  return csvText(["job", "class", "arrival_s", "deadline_s", "completion_s", "tardiness_s"],
-    day.jobs.map((job) => (
-      [job.id, job.class, job.arrival_s, job.deadline_s, job.completion_s, tardiness_s(job)])));
+  return csvText(
+    ["job", "class", "arrival_s", "deadline_s", "completion_s", "tardiness_s"],
+    day.jobs.map((job) => [
+      job.id,
+      job.class,
+      job.arrival_s,
+      job.deadline_s,
+      job.completion_s,
+      tardiness_s(job),
+    ]),
+  );
 }
 
 export function tardinessChart(day: Day): Chart {
   const all = distributions(day);
   const curve = all.at(-1)?.curve ?? [];
-  const quantiles = [0.5, 0.95, 0.99].map((share) => (
-    `${100 * share} % of the jobs are late by ${duration(quantile(curve, share))} or less`));
+  const quantiles = [0.5, 0.95, 0.99].map(
+    (share) =>
+      `${100 * share} % of the jobs are late by ${duration(quantile(curve, share))} or less`,
+  );
   return chart({
-    id: "tardiness", title: "Who is late, and by how much",
+    id: "tardiness",
+    title: "Who is late, and by how much",
     description: `Share of jobs that are late by at most a time. ${quantiles.join("; ")}.`,
     height: 340,
-    legend: all.map(({ name, colour }) => ({ label: name || "no class", colour, shape: "line" as const })),
+    legend: all.map(({ name, colour }) => ({
+      label: name || "no class",
+      colour,
+      shape: "line" as const,
+    })),
     draw: (width, height) => drawTardiness(all, width, height),
     csv: () => tardinessCsv(day),
   });

@@ -12,7 +12,9 @@ function fill(element: Element, attributes: Attributes, children: Child[]): void
 }
 
 export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   fill(element, attributes, children);
@@ -20,14 +22,20 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 export function makeSvg<K extends keyof SVGElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   fill(element, attributes, children);
   return element;
 }
 
-export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
+export function button(
+  label: string,
+  onClick: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
   const element = make("button", { type: "button", ...attributes }, label);
   element.addEventListener("click", onClick);
   return element;

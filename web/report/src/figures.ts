@@ -10,57 +10,122 @@ import { basePlot, padded, pixels, spotMarks } from "./plotting";
 
 function cellText(value: Cell): string {
   if (value === null) return "–";
-  return typeof value === "number" ? (Number.isInteger(value) ? String(value) : compact(value)) : String(value);
+  return typeof value === "number"
+    ? Number.isInteger(value)
+      ? String(value)
+      : compact(value)
+    : String(value);
 }
 
 function tableFigure(figure: TableFigure): HTMLElement {
   const head = make("tr", {}, ...figure.columns.map((name) => make("th", { scope: "col" }, name)));
-  const rows = figure.rows.map((row) => make("tr", {}, ...row.map((value, i) => make("td", {
-    class: typeof value === "number" ? "number" : "", "data-label": figure.columns[i] ?? "" },
-  make("div", {}, cellText(value))))));
-  const table = make("table", { class: "plain" }, make("thead", {}, head), make("tbody", {}, ...rows));
-  return frame(freshId("figure"), figure.title, figure.note, () => csvText(figure.columns, figure.rows),
-    make("div", { class: "table-wrap" }, table));
+  const rows = figure.rows.map((row) =>
+    make(
+      "tr",
+      {},
+      ...row.map((value, i) =>
+        make(
+          "td",
+          {
+            class: typeof value === "number" ? "number" : "",
+            "data-label": figure.columns[i] ?? "",
+          },
+          make("div", {}, cellText(value)),
+        ),
+      ),
+    ),
+  );
+  const table = make(
+    "table",
+    { class: "plain" },
+    make("thead", {}, head),
+    make("tbody", {}, ...rows),
+  );
+  return frame(
+    freshId("figure"),
+    figure.title,
+    figure.note,
+    () => csvText(figure.columns, figure.rows),
+    make("div", { class: "table-wrap" }, table),
+  );
 }
 
 function xyCsv(figure: XyFigure): string {
-  return csvText(["series", figure.x_label, figure.y_label, "low", "high"],
-    figure.series.flatMap((series) => series.points.map((point) => (
-      [series.name, point.x, point.y, point.low, point.high]))));
+  return csvText(
+    ["series", figure.x_label, figure.y_label, "low", "high"],
+    figure.series.flatMap((series) =>
+      series.points.map((point) => [series.name, point.x, point.y, point.low, point.high]),
+    ),
+  );
 }
 
 function xyPlot(figure: XyFigure, width: number, height: number): SVGSVGElement & Plot.Plot {
   const points = figure.series.flatMap((series) => series.points);
   const ys = points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]);
   return basePlot(width, height, figure.title, {
-    x: { type: figure.x_log ? "log" : "linear", domain: padded(points.map((point) => point.x), figure.x_log),
-      label: `${figure.x_label} →`, grid: true, ticks: width < 520 ? 4 : 8 },
-    y: { type: figure.y_log ? "log" : "linear", domain: padded(ys, figure.y_log),
-      label: `↑ ${figure.y_label}`, grid: true, ticks: 6 },
+    x: {
+      type: figure.x_log ? "log" : "linear",
+      domain: padded(
+        points.map((point) => point.x),
+        figure.x_log,
+      ),
+      label: `${figure.x_label} →`,
+      grid: true,
+      ticks: width < 520 ? 4 : 8,
+    },
+    y: {
+      type: figure.y_log ? "log" : "linear",
+      domain: padded(ys, figure.y_log),
+      label: `↑ ${figure.y_label}`,
+      grid: true,
+      ticks: 6,
+    },
     marks: figure.series.flatMap((series, i) => [
       Plot.line(series.points, { x: "x", y: "y", stroke: category(i), strokeWidth: 1.5 }),
-      ...spotMarks(series.points.map((point) => ({
-        x: point.x, y: point.y, xLow: null, xHigh: null, yLow: point.low, yHigh: point.high,
-        name: series.name, colour: category(i), symbol: symbolOf(i) }))),
+      ...spotMarks(
+        series.points.map((point) => ({
+          x: point.x,
+          y: point.y,
+          xLow: null,
+          xHigh: null,
+          yLow: point.low,
+          yHigh: point.high,
+          name: series.name,
+          colour: category(i),
+          symbol: symbolOf(i),
+        })),
+      ),
     ]),
   });
 }
 
 function xyFigure(figure: XyFigure): HTMLElement {
   return chart({
-    id: freshId("figure"), title: figure.title, description: figure.note, height: 360,
-    legend: figure.series.map((series, i) => (
-      { label: series.name, colour: category(i), shape: "line" as const })),
+    id: freshId("figure"),
+    title: figure.title,
+    description: figure.note,
+    height: 360,
+    legend: figure.series.map((series, i) => ({
+      label: series.name,
+      colour: category(i),
+      shape: "line" as const,
+    })),
     draw: (width, height) => {
       const svg = xyPlot(figure, width, height);
       const at = pixels(svg);
       const inspected = figure.series.map((series, i) => ({
         colour: category(i),
         points: series.points.map((point) => ({
-          x: at.x(point.x), y: at.y(point.y),
-          text: `${series.name}: ${figure.x_label} ${compact(point.x)}, ${figure.y_label} ${
-            compact(point.y)}${point.low === null || point.high === null ? ""
-            : ` (${compact(point.low)} to ${compact(point.high)})`}` })),
+          x: at.x(point.x),
+          y: at.y(point.y),
+          text: `${series.name}: ${figure.x_label} ${compact(point.x)}, ${figure.y_label} ${compact(
+            point.y,
+          )}${
+            point.low === null || point.high === null
+              ? ""
+              : ` (${compact(point.low)} to ${compact(point.high)})`
+          }`,
+        })),
       }));
       return { svg, inspected };
     },

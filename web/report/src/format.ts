@@ -20,7 +20,7 @@ export function compact(value: number): string {
 
 export function percent(value: number): string {
   const sign = value > 0 ? "+" : "";
-  return `${sign}${fixed(value, 1)} %`;
+  return `${sign}${fixed(value, 1)}\u00a0%`;
 }
 
 export function megaWattMinutes(wattMinutes: number): string {
@@ -67,7 +67,9 @@ export function timeTicks(begin_s: number, end_s: number, countMax: number): num
   const wanted = (end_s - begin_s) / Math.max(1, countMax);
   const step = kTickSteps_s.find((candidate) => candidate >= wanted) ?? 604800;
   const ticks: number[] = [];
-  for (let i = Math.ceil(begin_s / step - 1e-9); i * step <= end_s + 1e-9; ++i) ticks.push(i * step);
+  // "+ 0" makes a plain zero of -0.
+  for (let i = Math.ceil(begin_s / step - 1e-9) + 0; i * step <= end_s + 1e-9; ++i)
+    ticks.push(i * step);
   return ticks;
 }
 
@@ -92,6 +94,9 @@ export function csvText(header: readonly string[], rows: Iterable<readonly Cell[
 }
 
 export function fileName(title: string): string {
-  const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const name = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
   return `${name || "data"}.csv`;
 }

@@ -4,6 +4,8 @@
 import type { Day, Job, Pieces } from "./contract";
 import { byFrequency, tardiness_s } from "./series";
 
+const kNoClass = "no class";
+
 export interface GanttModel {
   pieces: Pieces;
   gpus: number;
@@ -15,14 +17,20 @@ export interface GanttModel {
   laneItems: Uint32Array;
   jobs: Map<string, Job>;
   piecesOfJob: Map<string, number[]>;
+  // By number of jobs, the order that gives classes their colours in all charts.
+  classes: string[];
 }
 
 function orderByBegin(pieces: Pieces): Uint32Array {
-  return new Uint32Array(pieces.begin_s.length).map((_, i) => i)
+  return new Uint32Array(pieces.begin_s.length)
+    .map((_, i) => i)
     .sort((a, b) => pieces.begin_s[a] - pieces.begin_s[b]);
 }
 
-function laneRange(model: { pieces: Pieces; slotsPerGpu: number }, piece: number): [number, number] {
+function laneRange(
+  model: { pieces: Pieces; slotsPerGpu: number },
+  piece: number,
+): [number, number] {
   const { gpu, start_slot, slots } = model.pieces;
   const first = gpu[piece] * model.slotsPerGpu + start_slot[piece];
   return [first, first + Math.min(slots[piece], model.slotsPerGpu - start_slot[piece])];
@@ -62,8 +70,15 @@ export function ganttModel(day: Day): GanttModel {
     for (let lane = first; lane < end; ++lane) laneItems[next[lane]++] = piece;
   }
   return {
-    pieces, gpus, slotsPerGpu, lanes, laneStart, laneItems,
-    jobs: new Map(day.jobs.map((job) => [job.id, job])), piecesOfJob: groupByJob(pieces, order),
+    pieces,
+    gpus,
+    slotsPerGpu,
+    lanes,
+    laneStart,
+    laneItems,
+    jobs: new Map(day.jobs.map((job) => [job.id, job])),
+    piecesOfJob: groupByJob(pieces, order),
+    classes: byFrequency(day.jobs.map((job) => job.class || kNoClass)),
   };
 }
 
@@ -80,7 +95,12 @@ export function laneLowerBound(model: GanttModel, lane: number, time: number): n
 }
 
 // The piece at a time in a lane, or one whose edge is within `slack_s`; null when the lane is idle.
-export function pieceAt(model: GanttModel, lane: number, time: number, slack_s: number): number | null {
+export function pieceAt(
+  model: GanttModel,
+  lane: number,
+  time: number,
+  slack_s: number,
+): number | null {
   if (lane < 0 || lane >= model.lanes) return null;
   const at = laneLowerBound(model, lane, time - slack_s);
   let best: number | null = null;
@@ -88,7 +108,11 @@ export function pieceAt(model: GanttModel, lane: number, time: number, slack_s: 
   for (let i = at; i < model.laneStart[lane + 1]; ++i) {
     const piece = model.laneItems[i];
     if (model.pieces.begin_s[piece] > time + slack_s) break;
-    const distance = Math.max(model.pieces.begin_s[piece] - time, time - model.pieces.end_s[piece], 0);
+    const distance = Math.max(
+      model.pieces.begin_s[piece] - time,
+      time - model.pieces.end_s[piece],
+      0,
+    );
     if (distance === 0) return piece;
     if (distance <= bestDistance) {
       best = piece;
@@ -108,7 +132,11 @@ export function neighbour(model: GanttModel, piece: number, step: 1 | -1): numbe
 }
 
 export function entriesInWindow(
-  model: GanttModel, begin_s: number, end_s: number, firstLane: number, lastLane: number,
+  model: GanttModel,
+  begin_s: number,
+  end_s: number,
+  firstLane: number,
+  lastLane: number,
 ): number {
   let count = 0;
   for (let lane = firstLane; lane < lastLane; ++lane) {
@@ -127,8 +155,7 @@ export type ColourBy = "class" | "lateness" | "slice";
 
 const kClassesMax = 7;
 
-function categoriesOf(values: string[]): Categories {
-  const names = byFrequency(values);
+function categoriesOf(values: string[], names: string[]): Categories {
   const labels = names.length > kClassesMax + 1 ? [...names.slice(0, kClassesMax), "other"] : names;
   const index = new Map(labels.map((label, i) => [label, i]));
   const of = Uint8Array.from(values, (value) => index.get(value) ?? labels.length - 1);
@@ -145,10 +172,16 @@ function latenessOf(job: Job | undefined): number {
 
 export function categorise(model: GanttModel, by: ColourBy): Categories {
   const { job, profile } = model.pieces;
-  if (by === "class") return categoriesOf(job.map((id) => model.jobs.get(id)?.class || "no class"));
-  if (by === "slice") return categoriesOf(profile);
+  if (by === "class") {
+    return categoriesOf(
+      job.map((id) => model.jobs.get(id)?.class || kNoClass),
+      model.classes,
+    );
+  }
+  if (by === "slice") return categoriesOf(profile, byFrequency(profile));
   return {
-    labels: kLatenessLabels, of: Uint8Array.from(job, (id) => latenessOf(model.jobs.get(id))),
+    labels: kLatenessLabels,
+    of: Uint8Array.from(job, (id) => latenessOf(model.jobs.get(id))),
   };
 }
 
@@ -157,8 +190,16 @@ type Rgb = [number, number, number];
 // One row of pixels for a lane where pieces are narrower than pixels: each pixel has the mean colour
 // of what ran during its time and is as opaque as the lane was busy, so the overview shows use.
 export function rasterLane(
-  model: GanttModel, lane: number, begin_s: number, perSecond: number, width: number,
-  category: Uint8Array, colours: Rgb[], row: Float32Array, out: Uint8ClampedArray, outAt: number,
+  model: GanttModel,
+  lane: number,
+  begin_s: number,
+  perSecond: number,
+  width: number,
+  category: Uint8Array,
+  colours: Rgb[],
+  row: Float32Array,
+  out: Uint8ClampedArray,
+  outAt: number,
 ): void {
   row.fill(0, 0, width * 4);
   const { begin_s: begins, end_s: ends } = model.pieces;

@@ -2,7 +2,13 @@
 
 import type { LayoutSpan } from "./contract";
 import { tickLabel, timeTicks } from "./format";
-import { type Categories, entriesInWindow, type GanttModel, laneLowerBound, rasterLane } from "./gantt_model";
+import {
+  type Categories,
+  entriesInWindow,
+  type GanttModel,
+  laneLowerBound,
+  rasterLane,
+} from "./gantt_model";
 import { resolveColour, rgb } from "./palette";
 
 export interface View {
@@ -35,8 +41,13 @@ export function geometryOf(model: GanttModel, width: number): Geometry {
   const gpuHeight = laneHeight * model.slotsPerGpu + gpuGap;
   const gpusShown = Math.min(model.gpus, Math.max(1, Math.floor(kPlotHeightMax / gpuHeight)));
   return {
-    width, height: gpusShown * gpuHeight + kAxisHeight, left: width < 520 ? 44 : 56,
-    bottom: gpusShown * gpuHeight, laneHeight, gpuGap, lanesShown: gpusShown * model.slotsPerGpu,
+    width,
+    height: gpusShown * gpuHeight + kAxisHeight,
+    left: width < 520 ? 44 : 56,
+    bottom: gpusShown * gpuHeight,
+    laneHeight,
+    gpuGap,
+    lanesShown: gpusShown * model.slotsPerGpu,
   };
 }
 
@@ -67,19 +78,38 @@ export interface Paint {
 const kLatenessColours = ["--calm", "--c5", "--c2", "--c8"];
 
 function luminance([red, green, blue]: [number, number, number]): number {
-  const linear = [red, green, blue].map((value) => (
-    value <= 10.3 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  const linear = [red, green, blue].map((value) =>
+    value <= 10.3 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+// Large areas in full colour would shout; a third of the way to the paper they stay as distinct.
+function softened(
+  colour: [number, number, number],
+  paper: [number, number, number],
+): [number, number, number] {
+  return colour.map((value, i) => Math.round(value + 0.3 * (paper[i] - value))) as [
+    number,
+    number,
+    number,
+  ];
 }
 
 export function paintOf(host: Element, lateness: boolean, count: number): Paint {
   const named = (name: string) => rgb(resolveColour(host, name));
-  const variables = lateness ? kLatenessColours
+  const variables = lateness
+    ? kLatenessColours
     : Array.from({ length: count }, (_, i) => `--c${(i % 8) + 1}`);
-  const colours = variables.map((name) => resolveColour(host, name));
+  const paper = resolveColour(host, "--paper");
+  const colours = variables.map((name) => softened(resolveColour(host, name), paper));
   return {
-    ink: named("--ink"), faint: named("--ink-3"), rule: named("--rule"), paper: named("--paper"),
-    offered: named("--offered"), colours,
+    ink: named("--ink"),
+    faint: named("--ink-3"),
+    rule: named("--rule"),
+    paper: named("--paper"),
+    offered: named("--offered"),
+    colours,
     labels: colours.map((colour) => (luminance(colour) > 0.19 ? "#000" : "#fff")),
     font: getComputedStyle(host).fontFamily,
   };
@@ -126,8 +156,11 @@ function paintGrid(context: CanvasRenderingContext2D, scene: Scene): void {
     context.fillStyle = paint.faint;
     const text = tickLabel(tick, step);
     const half = context.measureText(text).width / 2;
-    context.fillText(text, Math.min(Math.max(x, geometry.left + half), geometry.width - half),
-      geometry.bottom + 7);
+    context.fillText(
+      text,
+      Math.min(Math.max(x, geometry.left + half), geometry.width - half),
+      geometry.bottom + 7,
+    );
   }
 }
 
@@ -142,15 +175,20 @@ function paintGpuNames(context: CanvasRenderingContext2D, scene: Scene): void {
   for (let lane = view.laneTop; lane < lastLane(scene); lane += model.slotsPerGpu) {
     const gpu = lane / model.slotsPerGpu;
     if (gpu % every !== 0) continue;
-    context.fillText(`GPU ${gpu}`, geometry.left - 8, laneY(model, geometry, view, lane) + gpuHeight / 2);
+    context.fillText(
+      `GPU ${gpu}`,
+      geometry.left - 8,
+      laneY(model, geometry, view, lane) + gpuHeight / 2,
+    );
   }
 }
 
-// Slots that belong to a slice, whether used or not; what stays bare is offered to nobody.
-function paintLayouts(context: CanvasRenderingContext2D, scene: Scene): void {
+// Slots that belong to a slice, whether used or not; what stays bare is offered to nobody. Over the
+// pixels of the overview only the lower edges of the slices are drawn.
+function paintLayouts(context: CanvasRenderingContext2D, scene: Scene, edgesOnly: boolean): void {
   const { model, view, geometry, paint } = scene;
   if (scene.layouts.length > kLayoutsMax) return;
-  context.fillStyle = paint.offered;
+  context.fillStyle = edgesOnly ? paint.paper : paint.offered;
   for (const span of scene.layouts) {
     const firstLane = span.gpu * model.slotsPerGpu;
     if (span.end_s <= view.begin_s || span.begin_s >= view.end_s) continue;
@@ -161,7 +199,8 @@ function paintLayouts(context: CanvasRenderingContext2D, scene: Scene): void {
       const [profile, slot] = part.trim().split(":");
       const slots = scene.slotsOfProfile.get(profile) ?? (Number.parseInt(profile, 10) || 1);
       const y = laneY(model, geometry, view, firstLane + Number(slot || 0));
-      context.fillRect(x, y, width, slots * geometry.laneHeight - 1);
+      const height = slots * geometry.laneHeight - 1;
+      context.fillRect(x, edgesOnly ? y + height : y, width, edgesOnly ? 1 : height);
     }
   }
 }
@@ -181,15 +220,34 @@ function paintDense(context: CanvasRenderingContext2D, scene: Scene, scale: numb
   const row = new Float32Array(4 * width);
   const perSecond = width / (view.end_s - view.begin_s);
   for (let i = 0; i < lanes; ++i) {
-    rasterLane(model, view.laneTop + i, view.begin_s, perSecond, width, categories.of, paint.colours,
-      row, image.data, 4 * width * i);
+    rasterLane(
+      model,
+      view.laneTop + i,
+      view.begin_s,
+      perSecond,
+      width,
+      categories.of,
+      paint.colours,
+      row,
+      image.data,
+      4 * width * i,
+    );
   }
   raster.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   for (let i = 0; i < lanes; i += model.slotsPerGpu) {
     const y = laneY(model, geometry, view, view.laneTop + i);
-    context.drawImage(rasterCanvas, 0, i, width, model.slotsPerGpu, geometry.left, y,
-      geometry.width - geometry.left, model.slotsPerGpu * geometry.laneHeight);
+    context.drawImage(
+      rasterCanvas,
+      0,
+      i,
+      width,
+      model.slotsPerGpu,
+      geometry.left,
+      y,
+      geometry.width - geometry.left,
+      model.slotsPerGpu * geometry.laneHeight,
+    );
   }
 }
 
@@ -206,7 +264,9 @@ function boxOf(scene: Scene, piece: number): Box {
   const x = Math.max(geometry.left, xOf(scene, model.pieces.begin_s[piece]));
   const right = Math.min(geometry.width, xOf(scene, model.pieces.end_s[piece]));
   return {
-    x, y: laneY(model, geometry, view, lane), width: Math.max(right - x, 1),
+    x,
+    y: laneY(model, geometry, view, lane),
+    width: Math.max(right - x, 1),
     height: model.pieces.slots[piece] * geometry.laneHeight - 1,
   };
 }
@@ -239,7 +299,8 @@ function paintSparse(context: CanvasRenderingContext2D, scene: Scene): void {
 
 // Every piece of the selected job, since a preempted job moves from slice to slice.
 function paintSelection(context: CanvasRenderingContext2D, scene: Scene): void {
-  const pieces = scene.selectedJob === null ? [] : scene.model.piecesOfJob.get(scene.selectedJob) ?? [];
+  const pieces =
+    scene.selectedJob === null ? [] : (scene.model.piecesOfJob.get(scene.selectedJob) ?? []);
   context.lineWidth = 2;
   context.strokeStyle = scene.paint.ink;
   for (const piece of pieces) {
@@ -252,17 +313,25 @@ function paintSelection(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-export function paintScene(context: CanvasRenderingContext2D, scene: Scene, scale: number): "dense" | "sparse" {
+export function paintScene(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  scale: number,
+): "dense" | "sparse" {
   const { model, view, geometry, paint } = scene;
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.fillStyle = paint.paper;
   context.fillRect(0, 0, geometry.width, geometry.height);
-  paintLayouts(context, scene);
+  paintLayouts(context, scene, false);
   paintGrid(context, scene);
   const count = entriesInWindow(model, view.begin_s, view.end_s, view.laneTop, lastLane(scene));
   const dense = count > kRectanglesMax;
-  if (dense) paintDense(context, scene, scale);
-  else paintSparse(context, scene);
+  if (dense) {
+    paintDense(context, scene, scale);
+    paintLayouts(context, scene, true);
+  } else {
+    paintSparse(context, scene);
+  }
   paintSelection(context, scene);
   paintGpuNames(context, scene);
   return dense ? "dense" : "sparse";

@@ -6,10 +6,22 @@ import type { TimeWindow } from "./day_charts";
 import { button, freshId, make } from "./dom";
 import { clock, csvText, duration } from "./format";
 import {
-  type Categories, categorise, type ColourBy, type GanttModel, ganttModel, neighbour, pieceAt,
+  type Categories,
+  categorise,
+  type ColourBy,
+  type GanttModel,
+  ganttModel,
+  neighbour,
+  pieceAt,
 } from "./gantt_model";
 import {
-  type Geometry, geometryOf, laneAtY, paintOf, paintScene, type Scene, type View,
+  type Geometry,
+  geometryOf,
+  laneAtY,
+  paintOf,
+  paintScene,
+  type Scene,
+  type View,
 } from "./gantt_paint";
 import { tardiness_s } from "./series";
 
@@ -26,8 +38,8 @@ export function jobFacts(model: GanttModel, piece: number): [string, string][] {
   const { pieces } = model;
   const job = model.jobs.get(pieces.job[piece]);
   const last = pieces.start_slot[piece] + pieces.slots[piece] - 1;
-  const slots = last > pieces.start_slot[piece] ? `slots ${pieces.start_slot[piece]}–${last}`
-    : `slot ${last}`;
+  const slots =
+    last > pieces.start_slot[piece] ? `slots ${pieces.start_slot[piece]}–${last}` : `slot ${last}`;
   const late = job ? tardiness_s(job) : null;
   return [
     ["Job", pieces.job[piece]],
@@ -44,12 +56,34 @@ function piecesCsv(model: GanttModel): string {
   const { pieces } = model;
   const rows = pieces.job.map((id, i) => {
     const job = model.jobs.get(id);
-    return [id, job?.class ?? null, pieces.gpu[i], pieces.start_slot[i], pieces.slots[i],
-      pieces.profile[i], pieces.begin_s[i], pieces.end_s[i], job?.deadline_s ?? null,
-      job ? tardiness_s(job) : null];
+    return [
+      id,
+      job?.class ?? null,
+      pieces.gpu[i],
+      pieces.start_slot[i],
+      pieces.slots[i],
+      pieces.profile[i],
+      pieces.begin_s[i],
+      pieces.end_s[i],
+      job?.deadline_s ?? null,
+      job ? tardiness_s(job) : null,
+    ];
   });
-  return csvText(["job", "class", "gpu", "start_slot", "slots", "profile", "begin_s", "end_s",
-    "deadline_s", "tardiness_s"], rows);
+  return csvText(
+    [
+      "job",
+      "class",
+      "gpu",
+      "start_slot",
+      "slots",
+      "profile",
+      "begin_s",
+      "end_s",
+      "deadline_s",
+      "tardiness_s",
+    ],
+    rows,
+  );
 }
 
 class GanttView {
@@ -72,52 +106,82 @@ class GanttView {
   view: View;
 
   constructor(
-    private readonly day: Day, private readonly end_s: number, private readonly onWindow: () => void,
+    private readonly day: Day,
+    private readonly end_s: number,
+    private readonly onWindow: () => void,
   ) {
     this.model = ganttModel(day);
     this.categories = categorise(this.model, this.colourBy);
     this.geometry = geometryOf(this.model, 900);
     this.view = { begin_s: 0, end_s, laneTop: 0 };
     day.pieces.profile.forEach((name, i) => this.slotsOfProfile.set(name, day.pieces.slots[i]));
-    this.stage = make("div", {
-      class: "stage gantt-stage", tabindex: "0", role: "application",
-      "aria-roledescription": "zoomable chart", "aria-label": kKeys,
-    }, this.canvas, this.tip);
+    this.stage = make(
+      "div",
+      {
+        class: "stage gantt-stage",
+        tabindex: "0",
+        role: "application",
+        "aria-roledescription": "zoomable chart",
+        "aria-label": kKeys,
+      },
+      this.canvas,
+      this.tip,
+    );
     this.stage.style.height = `${this.geometry.height}px`;
     this.listen();
   }
 
   element(): HTMLElement {
-    const description = `What ran on each of ${this.model.gpus} GPUs: time to the right, one thin row `
-      + `a memory slot (${this.model.slotsPerGpu} a GPU). Far out, a pixel is as strong as the slot was `
-      + "busy; pale is an idle slice.";
+    const description =
+      `What ran on each of ${this.model.gpus} GPUs: time to the right, one thin row ` +
+      `a memory slot (${this.model.slotsPerGpu} a GPU). Far out, a pixel is as strong as the slot was ` +
+      "busy; pale is an idle slice.";
     this.showLegend();
     this.showFacts(null);
-    return frame("gantt", "Slices", description, () => piecesCsv(this.model),
-      make("div", { class: "controls" }, ...this.controls()), this.legend, this.stage, this.readout,
-      make("p", { class: "hint" }, kKeys));
+    return frame(
+      "gantt",
+      "Slices",
+      description,
+      () => piecesCsv(this.model),
+      make("div", { class: "controls" }, ...this.controls()),
+      this.legend,
+      this.stage,
+      this.readout,
+      make("p", { class: "hint" }, kKeys),
+    );
   }
 
   // ---- controls
 
   private controls(): HTMLElement[] {
-    const zoom = (label: string, name: string, act: () => void) => (
-      button(label, act, { "aria-label": name, title: name, class: "square" }));
-    const buttons = make("span", { class: "button-row", role: "group", "aria-label": "Zoom and pan" },
+    const zoom = (label: string, name: string, act: () => void) =>
+      button(label, act, { "aria-label": name, title: name, class: "square" });
+    const buttons = make(
+      "span",
+      { class: "button-row", role: "group", "aria-label": "Zoom and pan" },
       zoom("+", "Zoom in", () => this.zoom(kZoomStep)),
       zoom("−", "Zoom out", () => this.zoom(1 / kZoomStep)),
-      zoom("←", "Earlier", () => this.pan(-0.4)), zoom("→", "Later", () => this.pan(0.4)),
-      ...(this.geometry.lanesShown < this.model.lanes ? [
-        zoom("↑", "GPUs above", () => this.panLanes(-1)),
-        zoom("↓", "GPUs below", () => this.panLanes(1))] : []),
-      button("Whole day", () => this.reset()));
+      zoom("←", "Earlier", () => this.pan(-0.4)),
+      zoom("→", "Later", () => this.pan(0.4)),
+      ...(this.geometry.lanesShown < this.model.lanes
+        ? [
+            zoom("↑", "GPUs above", () => this.panLanes(-1)),
+            zoom("↓", "GPUs below", () => this.panLanes(1)),
+          ]
+        : []),
+      button("Whole day", () => this.reset()),
+    );
     return [buttons, this.colourSelect(), this.jobSearch(), this.status];
   }
 
   private colourSelect(): HTMLElement {
-    const select = make("select", {},
-      make("option", { value: "class" }, "class"), make("option", { value: "lateness" }, "lateness"),
-      make("option", { value: "slice" }, "slice"));
+    const select = make(
+      "select",
+      {},
+      make("option", { value: "class" }, "class"),
+      make("option", { value: "lateness" }, "lateness"),
+      make("option", { value: "slice" }, "slice"),
+    );
     select.addEventListener("change", () => {
       this.colourBy = select.value as ColourBy;
       this.categories = categorise(this.model, this.colourBy);
@@ -140,11 +204,19 @@ class GanttView {
   }
 
   private showLegend(): void {
-    const variable = (i: number) => (
-      this.colourBy === "lateness" ? ["var(--calm)", "var(--c5)", "var(--c2)", "var(--c8)"][i]
-        : `var(--c${(i % 8) + 1})`);
-    this.legend.replaceChildren(legendRow(this.categories.labels.map((label, i) => (
-      { label, colour: variable(i), shape: "box" as const }))));
+    const variable = (i: number) =>
+      this.colourBy === "lateness"
+        ? ["var(--calm)", "var(--c5)", "var(--c2)", "var(--c8)"][i]
+        : `var(--c${(i % 8) + 1})`;
+    this.legend.replaceChildren(
+      legendRow(
+        this.categories.labels.map((label, i) => ({
+          label,
+          colour: variable(i),
+          shape: "box" as const,
+        })),
+      ),
+    );
   }
 
   // ---- moving about
@@ -219,13 +291,22 @@ class GanttView {
 
   private keyAction(key: string): (() => void) | null {
     const actions: Record<string, () => void> = {
-      ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2),
-      ArrowUp: () => this.zoom(kZoomStep), ArrowDown: () => this.zoom(1 / kZoomStep),
-      "+": () => this.zoom(kZoomStep), "=": () => this.zoom(kZoomStep), "-": () => this.zoom(1 / kZoomStep),
-      PageUp: () => this.panLanes(-1), PageDown: () => this.panLanes(1),
-      Home: () => this.setWindow(0, this.span()), End: () => this.setWindow(this.end_s, this.span()),
-      Escape: () => this.reset(), "0": () => this.reset(),
-      Enter: () => this.selectInMiddle(), n: () => this.step(1), p: () => this.step(-1),
+      ArrowLeft: () => this.pan(-0.2),
+      ArrowRight: () => this.pan(0.2),
+      ArrowUp: () => this.zoom(kZoomStep),
+      ArrowDown: () => this.zoom(1 / kZoomStep),
+      "+": () => this.zoom(kZoomStep),
+      "=": () => this.zoom(kZoomStep),
+      "-": () => this.zoom(1 / kZoomStep),
+      PageUp: () => this.panLanes(-1),
+      PageDown: () => this.panLanes(1),
+      Home: () => this.setWindow(0, this.span()),
+      End: () => this.setWindow(this.end_s, this.span()),
+      Escape: () => this.reset(),
+      "0": () => this.reset(),
+      Enter: () => this.selectInMiddle(),
+      n: () => this.step(1),
+      p: () => this.step(-1),
     };
     return actions[key] ?? null;
   }
@@ -294,8 +375,11 @@ class GanttView {
     this.hovered = piece;
     this.tip.hidden = piece === null;
     if (piece === null) return;
-    this.tip.replaceChildren(...jobFacts(this.model, piece).map(([name, value]) => (
-      make("div", {}, make("span", {}, name), value))));
+    this.tip.replaceChildren(
+      ...jobFacts(this.model, piece).map(([name, value]) =>
+        make("div", {}, make("span", {}, name), value),
+      ),
+    );
     const left = Math.min(x + 14, this.geometry.width - this.tip.offsetWidth - 4);
     const above = y + 16 + this.tip.offsetHeight > this.geometry.height;
     this.tip.style.left = `${Math.max(0, left)}px`;
@@ -310,7 +394,11 @@ class GanttView {
 
   private selectInMiddle(): void {
     const time = this.view.begin_s + this.span() / 2;
-    for (let lane = this.view.laneTop; lane < this.view.laneTop + this.geometry.lanesShown; ++lane) {
+    for (
+      let lane = this.view.laneTop;
+      lane < this.view.laneTop + this.geometry.lanesShown;
+      ++lane
+    ) {
       const piece = pieceAt(this.model, lane, time, this.span() / 20);
       if (piece !== null) return this.select(piece);
     }
@@ -326,10 +414,13 @@ class GanttView {
   }
 
   private showFacts(piece: number | null): void {
-    const facts = piece === null
-      ? kFactNames.map((name): [string, string] => [name, "–"]) : jobFacts(this.model, piece);
-    this.readout.replaceChildren(...facts.map(([name, value]) => (
-      make("div", {}, make("dt", {}, name), make("dd", {}, value)))));
+    const facts =
+      piece === null
+        ? kFactNames.map((name): [string, string] => [name, "–"])
+        : jobFacts(this.model, piece);
+    this.readout.replaceChildren(
+      ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    );
   }
 
   // ---- painting
@@ -354,7 +445,10 @@ class GanttView {
     const begin = performance.now();
     const scale = window.devicePixelRatio || 1;
     const { width, height } = this.geometry;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
+    if (
+      this.canvas.width !== Math.round(width * scale) ||
+      this.canvas.height !== Math.round(height * scale)
+    ) {
       this.canvas.width = Math.round(width * scale);
       this.canvas.height = Math.round(height * scale);
       this.canvas.style.width = `${width}px`;
@@ -372,8 +466,12 @@ class GanttView {
     const lateness = this.colourBy === "lateness";
     const marked = this.selected ?? this.hovered;
     return {
-      model: this.model, layouts: this.day.layouts, categories: this.categories, view: this.view,
-      geometry: this.geometry, paint: paintOf(this.stage, lateness, this.categories.labels.length),
+      model: this.model,
+      layouts: this.day.layouts,
+      categories: this.categories,
+      view: this.view,
+      geometry: this.geometry,
+      paint: paintOf(this.stage, lateness, this.categories.labels.length),
       selectedJob: marked === null ? null : this.model.pieces.job[marked],
       slotsOfProfile: this.slotsOfProfile,
     };
@@ -382,9 +480,10 @@ class GanttView {
 
 const kFactNames = ["Job", "Class", "Slice", "Begin", "End", "Deadline", "Late by"];
 
-const kKeys = "Drag to pan; pinch, double-click or, after a click, the wheel to zoom. Keyboard: "
-  + "← → pan, ↑ ↓ or + − zoom, Home and End, Enter picks a job, n and p the next and the one before, "
-  + "Escape shows the whole day.";
+const kKeys =
+  "Drag to pan; pinch, double-click or, after a click, the wheel to zoom. Keyboard: " +
+  "← → pan, ↑ ↓ or + − zoom, Home and End, Enter picks a job, n and p the next and the one before, " +
+  "Escape shows the whole day.";
 
 export function gantt(day: Day, end_s: number, onWindow: () => void): Gantt {
   const view = new GanttView(day, end_s, onWindow);

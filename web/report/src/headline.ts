@@ -3,9 +3,7 @@
 import type { Interval, Policy, Setting } from "./contract";
 import { legendRow, frame } from "./chart";
 import { make, makeSvg } from "./dom";
-import {
-  compact, csvText, fixed, megaWattMinutes, minutes, percent, withInterval,
-} from "./format";
+import { compact, csvText, fixed, megaWattMinutes, minutes, percent, withInterval } from "./format";
 
 export function byEt(policies: Policy[]): Policy[] {
   return [...policies].sort((a, b) => a.et.mean - b.et.mean);
@@ -23,34 +21,55 @@ export function verdictKind(policy: Policy, reference: string): Verdict {
 }
 
 const kVerdictMark: Record<Verdict, string> = {
-  better: "▼", worse: "▲", undecided: "≈", reference: "●", other: "",
+  better: "▼",
+  worse: "▲",
+  undecided: "≈",
+  reference: "●",
+  other: "",
 };
 
 // The range of the little interval pictures: all intervals and zero, cut where one policy is so bad
 // that the others would be indistinguishable.
 export function differenceRange(policies: Policy[]): [number, number] {
-  const ends = policies.flatMap(({ diff }) => (
-    diff?.et_percent ? [diff.et_percent.low ?? diff.et_percent.mean,
-      diff.et_percent.high ?? diff.et_percent.mean] : []));
+  const ends = policies.flatMap(({ diff }) =>
+    diff?.et_percent
+      ? [diff.et_percent.low ?? diff.et_percent.mean, diff.et_percent.high ?? diff.et_percent.mean]
+      : [],
+  );
   const low = Math.max(-100, Math.min(0, ...ends));
   const high = Math.min(Math.max(0, ...ends), Math.max(50, -2 * low));
   return [low, Math.max(high, -0.15 * low, 1)];
 }
 
-const kForestWidth = 130;
+const kForestWidth = 96;
 const kForestHeight = 22;
 
-function forestPicture(interval: Interval, [low, high]: [number, number], kind: Verdict): SVGSVGElement {
+function forestPicture(
+  interval: Interval,
+  [low, high]: [number, number],
+  kind: Verdict,
+): SVGSVGElement {
   const inner = kForestWidth - 12;
-  const x = (value: number) => 6 + (inner * (Math.min(Math.max(value, low), high) - low)) / (high - low);
+  const x = (value: number) =>
+    6 + (inner * (Math.min(Math.max(value, low), high) - low)) / (high - low);
   const y = kForestHeight / 2;
   const svg = makeSvg("svg", {
-    class: `forest ${kind}`, width: kForestWidth, height: kForestHeight, "aria-hidden": "true",
+    class: `forest ${kind}`,
+    width: kForestWidth,
+    height: kForestHeight,
+    "aria-hidden": "true",
   });
   svg.append(makeSvg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: kForestHeight }));
   if (interval.low !== null && interval.high !== null) {
-    svg.append(makeSvg("line", {
-      class: "whisker", x1: x(interval.low), x2: x(interval.high), y1: y, y2: y }));
+    svg.append(
+      makeSvg("line", {
+        class: "whisker",
+        x1: x(interval.low),
+        x2: x(interval.high),
+        y1: y,
+        y2: y,
+      }),
+    );
   }
   if (interval.mean > high) {
     svg.append(makeSvg("path", { class: "mean", d: `M${x(high) - 3} ${y - 5}l8 5l-8 5z` }));
@@ -63,7 +82,9 @@ function forestPicture(interval: Interval, [low, high]: [number, number], kind: 
 function etBar(policy: Policy, most: number): HTMLElement {
   const bar = make("span", { class: "et-bar", "aria-hidden": "true" });
   for (const [part, value] of [
-    ["energy", policy.et_energy_part], ["tardiness", policy.et_tardiness_part]] as const) {
+    ["energy", policy.et_energy_part],
+    ["tardiness", policy.et_tardiness_part],
+  ] as const) {
     const piece = make("span", { class: part });
     // Past the end of the scale the bar is cut: one hopeless policy must not hide the others.
     piece.style.width = `${(100 * Math.min(value, most)) / most}%`;
@@ -83,78 +104,175 @@ function cell(label: string, kind: string, ...children: (Node | string | null)[]
 
 function differenceCells(policy: Policy, setting: Setting, range: [number, number]): HTMLElement[] {
   const kind = verdictKind(policy, setting.reference);
-  const word = kind === "reference" ? "reference" : policy.diff?.verdict ?? "";
-  const verdict = cell("Verdict", `verdict ${kind}`,
-    make("span", { class: "mark", "aria-hidden": "true" }, kVerdictMark[kind]), word);
+  const word = kind === "reference" ? "reference" : (policy.diff?.verdict ?? "");
+  const verdict = cell(
+    "Verdict",
+    `verdict ${kind}`,
+    make("span", { class: "mark", "aria-hidden": "true" }, kVerdictMark[kind]),
+    word,
+  );
   const p = policy.diff?.p_holm ?? policy.diff?.p_wilcoxon ?? null;
   if (p !== null && kind !== "reference") {
     const name = policy.diff?.p_holm != null ? "Holm" : "Wilcoxon";
     verdict.firstElementChild?.append(
-      make("span", { class: "interval" }, `p ${p < 0.001 ? "< 0.001" : `= ${compact(p)}`} (${name})`));
+      make(
+        "span",
+        { class: "interval" },
+        `p ${p < 0.001 ? "< 0.001" : `= ${compact(p)}`} (${name})`,
+      ),
+    );
   }
   const et = policy.diff?.et_percent ?? null;
   if (et === null || kind === "reference") return [cell("ET to reference", "number", "–"), verdict];
-  const text = make("span", { class: "with-interval" },
-    make("strong", {}, percent(et.mean)), intervalLine(et, percent));
-  return [cell("ET to reference", "number difference", forestPicture(et, range, kind), text), verdict];
+  const text = make(
+    "span",
+    { class: "with-interval" },
+    make("strong", {}, percent(et.mean)),
+    intervalLine(et, percent),
+  );
+  return [
+    cell("ET to reference", "number difference", forestPicture(et, range, kind), text),
+    verdict,
+  ];
 }
 
 function partsText(policy: Policy): string {
   return `${fixed(policy.et_energy_part, 2)} + ${fixed(policy.et_tardiness_part, 2)}`;
 }
 
-function policyRow(policy: Policy, setting: Setting, most: number, range: [number, number]): HTMLElement {
-  const name = make("th", { scope: "row" },
+function policyRow(
+  policy: Policy,
+  setting: Setting,
+  most: number,
+  range: [number, number],
+): HTMLElement {
+  const name = make(
+    "th",
+    { scope: "row" },
     make("span", { class: "policy-name" }, policy.name),
-    make("span", { class: "interval" }, `${policy.scheduler} · ${policy.repartition}`));
+    make("span", { class: "interval" }, `${policy.scheduler} · ${policy.repartition}`),
+  );
   const two = (value: number) => fixed(value, 2);
-  const et = make("span", { class: "with-interval" },
-    make("strong", {}, two(policy.et.mean)), intervalLine(policy.et, two));
-  const parts = make("span", { class: "parts" }, etBar(policy, most),
-    make("span", { class: "interval" }, partsText(policy)));
-  return make("tr", { class: policy.name === setting.reference ? "reference" : "" },
-    name, cell("ET", "number", et), cell("Energy + tardiness part", "bar", parts),
-    cell("Energy, M W·min", "number", make("span", { class: "with-interval" },
-      megaWattMinutes(policy.energy_w_min.mean),
-      policy.energy_kwh === null ? intervalLine(policy.energy_w_min, megaWattMinutes)
-        : make("span", { class: "interval" }, `${compact(policy.energy_kwh)} kWh`))),
-    cell("Mean tardiness, min", "number", make("span", { class: "with-interval" },
-      minutes(policy.mean_tardiness_s.mean), intervalLine(policy.mean_tardiness_s, minutes))),
-    cell("Late", "number",
-      policy.late_share === null ? "–" : `${fixed(100 * policy.late_share, 1)} %`),
-    ...differenceCells(policy, setting, range));
+  const et = make(
+    "span",
+    { class: "with-interval" },
+    make("strong", {}, two(policy.et.mean)),
+    intervalLine(policy.et, two),
+  );
+  const parts = make(
+    "span",
+    { class: "parts" },
+    etBar(policy, most),
+    make("span", { class: "interval" }, partsText(policy)),
+  );
+  return make(
+    "tr",
+    { class: policy.name === setting.reference ? "reference" : "" },
+    name,
+    cell("ET", "number", et),
+    cell("Energy + tardiness part", "bar", parts),
+    cell(
+      "Energy, M W·min",
+      "number",
+      make(
+        "span",
+        { class: "with-interval" },
+        megaWattMinutes(policy.energy_w_min.mean),
+        intervalLine(policy.energy_w_min, megaWattMinutes),
+        policy.energy_kwh === null
+          ? null
+          : make("span", { class: "interval" }, `${compact(policy.energy_kwh)} kWh`),
+      ),
+    ),
+    cell(
+      "Mean tardiness, min",
+      "number",
+      make(
+        "span",
+        { class: "with-interval" },
+        minutes(policy.mean_tardiness_s.mean),
+        intervalLine(policy.mean_tardiness_s, minutes),
+      ),
+    ),
+    cell(
+      "Late",
+      "number",
+      policy.late_share === null ? "–" : `${fixed(100 * policy.late_share, 1)}\u00a0%`,
+    ),
+    ...differenceCells(policy, setting, range),
+  );
 }
 
 // The longest bar that is drawn whole: three times the best policies' middle.
 function barScale(policies: Policy[]): number {
-  const totals = policies.map((policy) => policy.et_energy_part + policy.et_tardiness_part)
+  const totals = policies
+    .map((policy) => policy.et_energy_part + policy.et_tardiness_part)
     .sort((a, b) => a - b);
   const middle = totals[Math.floor(totals.length / 2)] ?? 1;
   return Math.max(Math.min(totals.at(-1) ?? 1, 2 * middle), 1e-12);
 }
 
 const kColumns = [
-  "Policy", "ET", "its two parts", "Energy, M W·min", "Mean tardiness, min", "Late",
-  "ET against the reference", "Verdict",
+  "Policy",
+  "ET",
+  "its two parts",
+  "Energy, M W·min",
+  "Mean tardiness, min",
+  "Late",
+  "ET against the reference",
+  "Verdict",
 ];
 
 export function headlineCsv(setting: Setting): string {
-  const three = (interval: Interval | null | undefined) => (
-    [interval?.mean ?? null, interval?.low ?? null, interval?.high ?? null]);
+  const three = (interval: Interval | null | undefined) => [
+    interval?.mean ?? null,
+    interval?.low ?? null,
+    interval?.high ?? null,
+  ];
   const columnsOf = (stem: string) => [stem, `${stem}_low`, `${stem}_high`];
   const header = [
-    "setting", "policy", "scheduler", "repartition", "days", ...columnsOf("et"), "et_energy_part",
-    "et_tardiness_part", ...columnsOf("energy_w_min"), "energy_kwh", ...columnsOf("mean_tardiness_s"),
-    "late_share", ...columnsOf("et_percent"), ...columnsOf("energy_percent"),
-    ...columnsOf("tardiness_percent"), "p_wilcoxon", "p_holm", "verdict",
+    "setting",
+    "policy",
+    "scheduler",
+    "repartition",
+    "days",
+    ...columnsOf("et"),
+    "et_energy_part",
+    "et_tardiness_part",
+    ...columnsOf("energy_w_min"),
+    "energy_kwh",
+    ...columnsOf("mean_tardiness_s"),
+    "late_share",
+    ...columnsOf("et_percent"),
+    ...columnsOf("energy_percent"),
+    ...columnsOf("tardiness_percent"),
+    "p_wilcoxon",
+    "p_holm",
+    "verdict",
   ];
-  return csvText(header, byEt(setting.policies).map((policy) => [
-    setting.name, policy.name, policy.scheduler, policy.repartition, policy.days, ...three(policy.et),
-    policy.et_energy_part, policy.et_tardiness_part, ...three(policy.energy_w_min), policy.energy_kwh,
-    ...three(policy.mean_tardiness_s), policy.late_share, ...three(policy.diff?.et_percent),
-    ...three(policy.diff?.energy_percent), ...three(policy.diff?.tardiness_percent),
-    policy.diff?.p_wilcoxon ?? null, policy.diff?.p_holm ?? null, policy.diff?.verdict ?? "",
-  ]));
+  return csvText(
+    header,
+    byEt(setting.policies).map((policy) => [
+      setting.name,
+      policy.name,
+      policy.scheduler,
+      policy.repartition,
+      policy.days,
+      ...three(policy.et),
+      policy.et_energy_part,
+      policy.et_tardiness_part,
+      ...three(policy.energy_w_min),
+      policy.energy_kwh,
+      ...three(policy.mean_tardiness_s),
+      policy.late_share,
+      ...three(policy.diff?.et_percent),
+      ...three(policy.diff?.energy_percent),
+      ...three(policy.diff?.tardiness_percent),
+      policy.diff?.p_wilcoxon ?? null,
+      policy.diff?.p_holm ?? null,
+      policy.diff?.verdict ?? "",
+    ]),
+  );
 }
 
 // "lookahead has the lowest ET, 1.02: 27.3 % below cedf/static (24.1 % to 30.2 %)."
@@ -166,35 +284,54 @@ export function summary(setting: Setting): string {
   const et = best.diff?.et_percent;
   if (!et) return `${first}.`;
   const side = et.mean <= 0 ? "below" : "above";
-  const size = (value: number) => `${fixed(Math.abs(value), 1)} %`;
+  const size = (value: number) => `${fixed(Math.abs(value), 1)}\u00a0%`;
   if (et.low === null || et.high === null) {
     return `${first}: ${size(et.mean)} ${side} ${setting.reference}.`;
   }
   if (et.low <= 0 && et.high >= 0) {
-    return `${first}; the difference to ${setting.reference} is not decided (${
-      percent(et.low)} to ${percent(et.high)}).`;
+    return `${first}; the difference to ${setting.reference} is not decided (${percent(
+      et.low,
+    )} to ${percent(et.high)}).`;
   }
   const [near, far] = [et.low, et.high].map(Math.abs).sort((a, b) => a - b);
-  return `${first}: ${size(et.mean)} ${side} ${setting.reference} (95 % interval ${size(near)} to ${
-    size(far)}).`;
+  return `${first}: ${size(et.mean)} ${side} ${setting.reference} (95 % interval ${size(near)} to ${size(
+    far,
+  )}).`;
 }
 
 function tile(label: string, interval: Interval | null | undefined): HTMLElement | null {
   if (!interval) return null;
-  const kind = interval.low === null || interval.high === null || interval.low * interval.high <= 0
-    ? "open" : interval.mean < 0 ? "good" : "bad";
-  return make("div", { class: `tile ${kind}` },
+  const kind =
+    interval.low === null || interval.high === null || interval.low * interval.high <= 0
+      ? "open"
+      : interval.mean < 0
+        ? "good"
+        : "bad";
+  return make(
+    "div",
+    { class: `tile ${kind}` },
     make("span", { class: "tile-label" }, label),
     make("span", { class: "tile-value" }, percent(interval.mean)),
-    make("span", { class: "interval" },
-      interval.low === null ? "one day" : withInterval(interval, percent).replace(/^[^(]*\((.*)\)$/, "$1")));
+    make(
+      "span",
+      { class: "interval" },
+      interval.low === null
+        ? "one day"
+        : withInterval(interval, percent).replace(/^[^(]*\((.*)\)$/, "$1"),
+    ),
+  );
 }
 
 function tiles(setting: Setting): HTMLElement {
   const best = byEt(setting.policies)[0];
-  const diff = best?.name === setting.reference ? null : best?.diff ?? null;
-  return make("div", { class: "tiles" }, tile("ET", diff?.et_percent),
-    tile("Energy", diff?.energy_percent), tile("Mean tardiness", diff?.tardiness_percent));
+  const diff = best?.name === setting.reference ? null : (best?.diff ?? null);
+  return make(
+    "div",
+    { class: "tiles" },
+    tile("ET", diff?.et_percent),
+    tile("Energy", diff?.energy_percent),
+    tile("Mean tardiness", diff?.tardiness_percent),
+  );
 }
 
 export function headline(setting: Setting): HTMLElement {
@@ -202,18 +339,33 @@ export function headline(setting: Setting): HTMLElement {
   const most = barScale(policies);
   const range = differenceRange(policies);
   const head = make("tr", {}, ...kColumns.map((name) => make("th", { scope: "col" }, name)));
-  const table = make("table", { class: "headline" }, make("thead", {}, head),
-    make("tbody", {}, ...policies.map((policy) => policyRow(policy, setting, most, range))));
+  const table = make(
+    "table",
+    { class: "headline" },
+    make("thead", {}, head),
+    make("tbody", {}, ...policies.map((policy) => policyRow(policy, setting, most, range))),
+  );
   const days = Math.max(0, ...policies.map((policy) => policy.days));
-  const description = `Means over ${days} ${days === 1 ? "day" : "days"}, the same for every policy; `
-    + "small figures are 95 % intervals. ET = a · energy (W·min) + mean tardiness (min); lower is better. "
-    + (setting.reference ? `Reference: ${setting.reference}.` : "");
+  const description =
+    `Means over ${days} ${days === 1 ? "day" : "days"}, the same for every policy; ` +
+    "small figures are 95 % intervals. ET = a · energy (W·min) + mean tardiness (min); lower is better. " +
+    (setting.reference ? `Reference: ${setting.reference}.` : "");
   const legend = legendRow([
     { label: "energy part of ET", colour: "var(--energy)", shape: "box" },
     { label: "tardiness part of ET", colour: "var(--tardiness)", shape: "box" },
   ]);
-  return make("div", {},
-    make("p", { class: "summary" }, summary(setting)), tiles(setting),
-    frame("headline", "Policies, best first", description, () => headlineCsv(setting), legend,
-      make("div", { class: "table-wrap" }, table)));
+  return make(
+    "div",
+    {},
+    make("p", { class: "summary" }, summary(setting)),
+    tiles(setting),
+    frame(
+      "headline",
+      "Policies, best first",
+      description,
+      () => headlineCsv(setting),
+      legend,
+      make("div", { class: "table-wrap" }, table),
+    ),
+  );
 }

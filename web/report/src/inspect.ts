@@ -26,13 +26,15 @@ interface Place {
 export function nearest(series: Inspected[], x: number, y: number): Place | null {
   let best: Place | null = null;
   let bestDistance = Infinity;
-  series.forEach(({ points }, s) => points.forEach((point, p) => {
-    // Sideways counts more: on a curve one points at a time, not at a height.
-    const distance = 4 * (point.x - x) ** 2 + (point.y - y) ** 2;
-    if (distance >= bestDistance) return;
-    bestDistance = distance;
-    best = { series: s, point: p };
-  }));
+  series.forEach(({ points }, s) =>
+    points.forEach((point, p) => {
+      // Sideways counts more: on a curve one points at a time, not at a height.
+      const distance = 4 * (point.x - x) ** 2 + (point.y - y) ** 2;
+      if (distance >= bestDistance) return;
+      bestDistance = distance;
+      best = { series: s, point: p };
+    }),
+  );
   return best;
 }
 
@@ -44,7 +46,12 @@ function nearestInSeries(points: InspectedPoint[], x: number): number {
   return best;
 }
 
-export function moved(series: Inspected[], place: Place | null, key: string, large: boolean): Place | null {
+export function moved(
+  series: Inspected[],
+  place: Place | null,
+  key: string,
+  large: boolean,
+): Place | null {
   const first = series.findIndex(({ points }) => points.length > 0);
   if (first < 0) return null;
   if (place === null) return { series: first, point: 0 };
@@ -60,6 +67,7 @@ export function moved(series: Inspected[], place: Place | null, key: string, lar
   return { series: other, point: nearestInSeries(series[other].points, points[place.point].x) };
 }
 
+const kInvitation = "Point at the chart, or focus it and use the arrow keys, to read its values.";
 const kKeys = ["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End"];
 
 class SvgInspector implements Inspector {
@@ -68,7 +76,10 @@ class SvgInspector implements Inspector {
   private svg: Element | null = null;
   private readonly ring = makeSvg("circle", { r: 6, class: "ring", fill: "none" });
 
-  constructor(stage: HTMLElement, private readonly readout: HTMLElement) {
+  constructor(
+    stage: HTMLElement,
+    private readonly readout: HTMLElement,
+  ) {
     stage.addEventListener("pointermove", (event) => this.onPointer(event));
     stage.addEventListener("pointerleave", () => this.moveTo(null));
     stage.addEventListener("keydown", (event) => this.onKey(event));
@@ -100,7 +111,8 @@ class SvgInspector implements Inspector {
     this.place = place;
     if (place === null || this.svg === null) {
       this.ring.remove();
-      this.readout.textContent = "";
+      this.readout.textContent = kInvitation;
+      this.readout.classList.remove("reading");
       return;
     }
     const series = this.series[place.series];
@@ -110,6 +122,7 @@ class SvgInspector implements Inspector {
     this.ring.style.stroke = series.colour;
     if (this.ring.parentNode !== this.svg) this.svg.append(this.ring);
     this.readout.textContent = point.text;
+    this.readout.classList.add("reading");
   }
 }
 

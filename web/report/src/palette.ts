@@ -4,7 +4,16 @@
 
 export const kCategories = 8;
 
-const kSymbols = ["circle", "square", "triangle", "diamond", "star", "cross", "wye", "hexagon"] as const;
+const kSymbols = [
+  "circle",
+  "square",
+  "triangle",
+  "diamond",
+  "star",
+  "cross",
+  "wye",
+  "hexagon",
+] as const;
 
 export type PlotSymbol = (typeof kSymbols)[number];
 

@@ -7,11 +7,20 @@ export const kMarginLeft = 56;
 export const kNarrow = 520;
 
 export function basePlot(
-  width: number, height: number, label: string, options: Plot.PlotOptions,
+  width: number,
+  height: number,
+  label: string,
+  options: Plot.PlotOptions,
 ): SVGSVGElement & Plot.Plot {
   return Plot.plot({
-    width, height, marginLeft: kMarginLeft, marginRight: 18, marginTop: 26, marginBottom: 42,
-    className: "plot", ariaLabel: label,
+    width,
+    height,
+    marginLeft: kMarginLeft,
+    marginRight: 18,
+    marginTop: 26,
+    marginBottom: 42,
+    className: "plot",
+    ariaLabel: label,
     style: { background: "none", color: "var(--ink-2)", fontSize: "12px", overflow: "visible" },
     ...options,
   }) as SVGSVGElement & Plot.Plot;
@@ -32,7 +41,7 @@ export function pixels(plot: Plot.Plot): { x: Apply; y: Apply } {
 export function wantsLog(values: number[]): boolean {
   const positive = values.filter((value) => value > 0);
   if (positive.length < values.length || positive.length === 0) return false;
-  return Math.max(...positive) / Math.min(...positive) > 20;
+  return Math.max(...positive) / Math.min(...positive) > 6;
 }
 
 // The range of the values, a little wider, so that no mark lies on the frame.
@@ -62,13 +71,33 @@ export function spotMarks(spots: Spot[]): Plot.Markish[] {
     const across = spot.xLow !== null && spot.xHigh !== null;
     const along = spot.yLow !== null && spot.yHigh !== null;
     return [
-      across ? Plot.ruleY([spot], {
-        x1: "xLow", x2: "xHigh", y: "y", stroke: spot.colour, strokeWidth: 1.5 }) : null,
-      along ? Plot.ruleX([spot], {
-        y1: "yLow", y2: "yHigh", x: "x", stroke: spot.colour, strokeWidth: 1.5 }) : null,
+      across
+        ? Plot.ruleY([spot], {
+            x1: "xLow",
+            x2: "xHigh",
+            y: "y",
+            stroke: spot.colour,
+            strokeWidth: 1.5,
+          })
+        : null,
+      along
+        ? Plot.ruleX([spot], {
+            y1: "yLow",
+            y2: "yHigh",
+            x: "x",
+            stroke: spot.colour,
+            strokeWidth: 1.5,
+          })
+        : null,
       Plot.dot([spot], {
-        x: "x", y: "y", r: 5.5, symbol: spot.symbol, fill: spot.colour, stroke: "var(--paper)",
-        strokeWidth: 1.2 }),
+        x: "x",
+        y: "y",
+        r: 5.5,
+        symbol: spot.symbol,
+        fill: spot.colour,
+        stroke: "var(--paper)",
+        strokeWidth: 1.2,
+      }),
     ];
   });
 }
@@ -80,7 +109,7 @@ export interface Label {
   anchor: "start" | "end";
 }
 
-interface Box {
+export interface Box {
   left: number;
   right: number;
   top: number;
@@ -97,21 +126,46 @@ const kLineHeight = 14;
 function labelBox(label: Label): Box {
   const width = label.text.length * kLetterWidth;
   const left = label.anchor === "start" ? label.x : label.x - width;
-  return { left, right: left + width, top: label.y - kLineHeight / 2, bottom: label.y + kLineHeight / 2 };
+  return {
+    left,
+    right: left + width,
+    top: label.y - kLineHeight / 2,
+    bottom: label.y + kLineHeight / 2,
+  };
 }
 
 // Right of its point, else left, above or below; dropped where all are taken, since the table, the
 // legend and the readout name it too.
 export function placeLabels(
-  points: { text: string; x: number; y: number }[], width: number, height: number,
+  points: { text: string; x: number; y: number }[],
+  obstacles: Box[],
+  width: number,
+  height: number,
 ): Label[] {
-  const taken: Box[] = points.map(({ x, y }) => (
-    { left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
+  const taken: Box[] = points.map(({ x, y }) => ({
+    left: x - 6,
+    right: x + 6,
+    top: y - 6,
+    bottom: y + 6,
+  }));
+  taken.push(...obstacles);
   const placed: Label[] = [];
   for (const { text, x, y } of points) {
-    const tries: Label[] = [[0, 1], [0, -1], [-14, 1], [14, 1], [-14, -1], [14, -1]].map(
-      ([dy, side]) => (
-        { text, x: x + 10 * side, y: y + dy, anchor: side > 0 ? "start" as const : "end" as const }));
+    const tries: Label[] = [
+      [0, 1],
+      [0, -1],
+      [-13, 1],
+      [13, 1],
+      [-13, -1],
+      [13, -1],
+      [-26, 1],
+      [26, 1],
+    ].map(([dy, side]) => ({
+      text,
+      x: x + 10 * side,
+      y: y + dy,
+      anchor: side > 0 ? ("start" as const) : ("end" as const),
+    }));
     const free = tries.find((label) => {
       const box = labelBox(label);
       const inside = box.left > 4 && box.right < width && box.top > 0 && box.bottom < height;

@@ -37,15 +37,22 @@ function bucketOf(steps: Steps, begin_s: number, end_s: number): Bucket {
     max = Math.max(max, steps.value[i]);
   }
   const known = min <= max;
-  return { begin_s, end_s, mean: area / (end_s - begin_s), min: known ? min : 0, max: known ? max : 0 };
+  return {
+    begin_s,
+    end_s,
+    mean: area / (end_s - begin_s),
+    min: known ? min : 0,
+    max: known ? max : 0,
+  };
 }
 
 // Mean over time, least and greatest value in each of `count` equal parts of the window.
 export function bucketSteps(steps: Steps, begin_s: number, end_s: number, count: number): Bucket[] {
   if (steps.time_s.length === 0 || !(end_s > begin_s)) return [];
   const width = (end_s - begin_s) / count;
-  return Array.from({ length: count }, (_, i) => (
-    bucketOf(steps, begin_s + i * width, begin_s + (i + 1) * width)));
+  return Array.from({ length: count }, (_, i) =>
+    bucketOf(steps, begin_s + i * width, begin_s + (i + 1) * width),
+  );
 }
 
 // "4g.20gb:0,2g.10gb:4,1g.5gb:6" is the mix "4g + 2g + 1g", wherever the slices lie.
@@ -55,8 +62,10 @@ export function mixOfLayout(layout: string): string {
   if (sizes.some((size) => size === undefined)) return layout;
   const counts = new Map<number, number>();
   for (const size of sizes.map(Number)) counts.set(size, (counts.get(size) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[0] - a[0])
-    .map(([size, count]) => (count > 1 ? `${count}×${size}g` : `${size}g`)).join(" + ");
+  return [...counts]
+    .sort((a, b) => b[0] - a[0])
+    .map(([size, count]) => (count > 1 ? `${count}×${size}g` : `${size}g`))
+    .join(" + ");
 }
 
 // Coarse mixes first: by largest slice, then by fewer slices.
@@ -88,20 +97,27 @@ function gpuSecondsByMix(layouts: LayoutSpan[]): Map<string, number> {
 export function mainMixes(layouts: LayoutSpan[], mixesMax: number): string[] {
   const total = gpuSecondsByMix(layouts);
   const all = [...total.values()].reduce((sum, value) => sum + value, 0);
-  return [...total].filter(([, time]) => time >= all / 1000)
-    .sort((a, b) => b[1] - a[1]).slice(0, mixesMax)
-    .map(([mix]) => mix).sort((a, b) => coarseness(b) - coarseness(a));
+  return [...total]
+    .filter(([, time]) => time >= all / 1000)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, mixesMax)
+    .map(([mix]) => mix)
+    .sort((a, b) => coarseness(b) - coarseness(a));
 }
 
 // Mean number of GPUs in each mix, in parts of `width_s`.
 export function layoutShares(
-  layouts: LayoutSpan[], end_s: number, width_s: number, mixesMax: number,
+  layouts: LayoutSpan[],
+  end_s: number,
+  width_s: number,
+  mixesMax: number,
 ): LayoutShares {
   const mixes = mainMixes(layouts, mixesMax);
   const index = new Map(mixes.map((mix, i) => [mix, i]));
   const other = mixes.length;
   const bins = Array.from({ length: Math.max(1, Math.ceil(end_s / width_s - 1e-9)) }, (_, i) => ({
-    begin_s: i * width_s, end_s: Math.min(end_s, (i + 1) * width_s),
+    begin_s: i * width_s,
+    end_s: Math.min(end_s, (i + 1) * width_s),
     gpus: new Array<number>(other + 1).fill(0),
   }));
   for (const span of layouts) {
@@ -113,7 +129,12 @@ export function layoutShares(
   return { mixes, bins: bins.map((bin) => ({ ...bin, gpus: bin.gpus.slice(0, other) })) };
 }
 
-function addSpan(bins: LayoutShares["bins"], span: LayoutSpan, column: number, width_s: number): void {
+function addSpan(
+  bins: LayoutShares["bins"],
+  span: LayoutSpan,
+  column: number,
+  width_s: number,
+): void {
   const first = Math.max(0, Math.floor(span.begin_s / width_s));
   for (let i = first; i < bins.length && bins[i].begin_s < span.end_s; ++i) {
     const bin = bins[i];

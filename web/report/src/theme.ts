@@ -31,11 +31,15 @@ export function themeButton(onChange: () => void): HTMLElement {
     element.textContent = `Theme: ${theme}`;
     onChange();
   };
-  const element = button("", () => {
-    theme = kThemes[(kThemes.indexOf(theme) + 1) % kThemes.length];
-    store(theme);
-    apply();
-  }, { class: "theme" });
+  const element = button(
+    "",
+    () => {
+      theme = kThemes[(kThemes.indexOf(theme) + 1) % kThemes.length];
+      store(theme);
+      apply();
+    },
+    { class: "theme" },
+  );
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onChange);
   apply();
   return element;

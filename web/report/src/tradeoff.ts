@@ -8,7 +8,15 @@ import { compact, csvText, fixed, megaWattMinutes, minutes, withInterval } from 
 import type { Inspected } from "./inspect";
 import { category, symbolOf } from "./palette";
 import {
-  basePlot, kNarrow, padded, pixels, placeLabels, type Spot, spotMarks, wantsLog,
+  basePlot,
+  type Box,
+  kNarrow,
+  padded,
+  pixels,
+  placeLabels,
+  type Spot,
+  spotMarks,
+  wantsLog,
 } from "./plotting";
 import { paretoFront } from "./series";
 
@@ -23,10 +31,15 @@ function scaled(value: number | null, by: number): number | null {
 function spotOf(policy: Policy, index: number): Spot {
   const { mean_tardiness_s: tardiness, energy_w_min: energy } = policy;
   return {
-    name: policy.name, colour: category(index), symbol: symbolOf(index),
-    x: tardiness.mean / 60, xLow: scaled(tardiness.low, 60), xHigh: scaled(tardiness.high, 60),
+    name: policy.name,
+    colour: category(index),
+    symbol: symbolOf(index),
+    x: tardiness.mean / 60,
+    xLow: scaled(tardiness.low, 60),
+    xHigh: scaled(tardiness.high, 60),
     y: energy.mean / kMegaWattMinutes,
-    yLow: scaled(energy.low, kMegaWattMinutes), yHigh: scaled(energy.high, kMegaWattMinutes),
+    yLow: scaled(energy.low, kMegaWattMinutes),
+    yHigh: scaled(energy.high, kMegaWattMinutes),
   };
 }
 
@@ -37,6 +50,8 @@ export function weightOf(policies: Policy[]): number | null {
   return a > 0 ? a : null;
 }
 
+const kEtLineSteps = 200;
+
 interface EtLine {
   et: number;
   points: { x: number; y: number }[];
@@ -44,66 +59,127 @@ interface EtLine {
 
 // Curves of equal ET through the drawing, from the best policy's upward.
 export function etLines(
-  a: number, ets: number[], [low, high]: [number, number], [bottom, top]: [number, number],
+  a: number,
+  ets: number[],
+  [low, high]: [number, number],
+  [bottom, top]: [number, number],
 ): EtLine[] {
   const perUnit = a * kMegaWattMinutes;
-  return ets.map((et) => {
-    const points = [];
-    for (let i = 0; i <= 60; ++i) {
-      // Even in the logarithm, which is also dense enough on a linear axis.
-      const x = low > 0 ? low * (high / low) ** (i / 60) : low + ((high - low) * i) / 60;
-      const y = (et - x) / perUnit;
-      if (y >= bottom && y <= top) points.push({ x, y });
-    }
-    return { et, points };
-  }).filter(({ points }) => points.length > 1);
+  return ets
+    .map((et) => {
+      const points = [];
+      for (let i = 0; i <= kEtLineSteps; ++i) {
+        const y = top + ((bottom - top) * i) / kEtLineSteps;
+        const x = et - perUnit * y;
+        if (x >= low && x <= high) points.push({ x, y });
+      }
+      return { et, points };
+    })
+    .filter(({ points }) => points.length > 1);
 }
 
-// Round steps of ET around what the policies reach.
-function etSteps(policies: Policy[]): number[] {
-  const best = Math.min(...policies.map((policy) => policy.et.mean));
-  const step = best > 0 ? 10 ** Math.floor(Math.log10(best)) / 4 : 0.25;
-  const first = Math.ceil(best / step) * step;
-  return [0, 1, 2, 4, 8, 16].map((n) => first + n * step);
+// Round values of ET around what the policies reach.
+export function etSteps(ets: number[]): number[] {
+  const [low, high] = [Math.min(...ets) * 0.7, Math.max(...ets) * 1.2];
+  const rounds =
+    high / low > 4 ? [1, 1.5, 2, 3, 5, 7] : [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8];
+  const steps = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) => rounds.map((n) => n * 10 ** power));
+  return steps.filter((step) => step >= low && step <= high);
 }
 
 function etLineMarks(lines: EtLine[]): Plot.Markish[] {
   return lines.flatMap((line) => [
     Plot.line(line.points, { x: "x", y: "y", stroke: "var(--rule-2)", strokeDasharray: "2 4" }),
     Plot.text([line.points[0]], {
-      x: "x", y: "y", text: () => `ET ${fixed(line.et, 2)}`, textAnchor: "start", dx: 3, dy: -6,
-      fill: "var(--ink-3)", fontSize: 10.5 }),
+      x: "x",
+      y: "y",
+      text: () => `ET ${line.et}`,
+      textAnchor: "start",
+      dx: 4,
+      dy: 8,
+      fill: "var(--ink-3)",
+      fontSize: 10.5,
+    }),
   ]);
 }
 
 function dayMarks(policies: Policy[]): Plot.Markish[] {
-  return policies.map((policy, index) => Plot.dot(policy.points, {
-    x: (point: Policy["points"][number]) => point.mean_tardiness_s / 60,
-    y: (point: Policy["points"][number]) => point.energy_w_min / kMegaWattMinutes,
-    r: 1.8, fill: category(index), fillOpacity: 0.28, clip: true,
-  }));
+  return policies.map((policy, index) =>
+    Plot.dot(policy.points, {
+      x: (point: Policy["points"][number]) => point.mean_tardiness_s / 60,
+      y: (point: Policy["points"][number]) => point.energy_w_min / kMegaWattMinutes,
+      r: 1.8,
+      fill: category(index),
+      fillOpacity: 0.28,
+      clip: true,
+    }),
+  );
 }
 
 function spotText(policy: Policy): string {
-  return `${policy.name}: energy ${withInterval(policy.energy_w_min, megaWattMinutes)} M W·min, `
-    + `mean tardiness ${withInterval(policy.mean_tardiness_s, minutes)} min, `
-    + `ET ${withInterval(policy.et, (value) => fixed(value, 2))}`;
+  return (
+    `${policy.name}: energy ${withInterval(policy.energy_w_min, megaWattMinutes)} M W·min, ` +
+    `mean tardiness ${withInterval(policy.mean_tardiness_s, minutes)} min, ` +
+    `ET ${withInterval(policy.et, (value) => fixed(value, 2))}`
+  );
 }
 
 function inspectedSpots(policies: Policy[], spots: Spot[], plot: Plot.Plot): Inspected[] {
   const at = pixels(plot);
   const points = policies.map((policy, i) => ({
-    x: at.x(spots[i].x), y: at.y(spots[i].y), text: spotText(policy) }));
+    x: at.x(spots[i].x),
+    y: at.y(spots[i].y),
+    text: spotText(policy),
+  }));
   // One series from left to right: the arrow keys then walk through the policies.
   return [{ colour: "var(--ink)", points: points.sort((a, b) => a.x - b.x) }];
 }
 
-function appendLabels(svg: SVGSVGElement, spots: Spot[], plot: Plot.Plot, width: number, height: number): void {
+function whiskerBoxes(spot: Spot, at: ReturnType<typeof pixels>): Box[] {
+  const [x, y] = [at.x(spot.x), at.y(spot.y)];
+  return [
+    {
+      left: at.x(spot.xLow ?? spot.x),
+      right: at.x(spot.xHigh ?? spot.x),
+      top: y - 1,
+      bottom: y + 1,
+    },
+    {
+      left: x - 1,
+      right: x + 1,
+      top: at.y(spot.yHigh ?? spot.y),
+      bottom: at.y(spot.yLow ?? spot.y),
+    },
+  ];
+}
+
+function appendLabels(
+  svg: SVGSVGElement,
+  spots: Spot[],
+  plot: Plot.Plot,
+  width: number,
+  height: number,
+): void {
   const at = pixels(plot);
   const wanted = spots.map((spot) => ({ text: spot.name, x: at.x(spot.x), y: at.y(spot.y) }));
-  for (const label of placeLabels(wanted, width, height - 40)) {
-    svg.append(makeSvg("text", {
-      class: "direct-label", x: label.x, y: label.y + 4, "text-anchor": label.anchor }, label.text));
+  for (const label of placeLabels(
+    wanted,
+    spots.flatMap((spot) => whiskerBoxes(spot, at)),
+    width,
+    height - 40,
+  )) {
+    svg.append(
+      makeSvg(
+        "text",
+        {
+          class: "direct-label",
+          x: label.x,
+          y: label.y + 4,
+          "text-anchor": label.anchor,
+        },
+        label.text,
+      ),
+    );
   }
 }
 
@@ -115,10 +191,19 @@ function drawScatter(setting: Setting, log: boolean, width: number, height: numb
   const xDomain = padded(xs, log);
   const yDomain = padded(ys, false);
   const a = weightOf(policies);
-  const lines = a === null ? [] : etLines(a, etSteps(policies), xDomain, yDomain);
+  const lines =
+    a === null
+      ? []
+      : etLines(a, etSteps(policies.map((policy) => policy.et.mean)), xDomain, yDomain);
   const plot = basePlot(width, height, `Scatter of ${policies.length} policies`, {
-    x: { type: log ? "log" : "linear", domain: xDomain, label: kTardinessLabel, grid: true,
-      ticks: width < kNarrow ? 4 : 8, tickFormat: (value: number) => compact(value).replace(/\.?0+$/, "") },
+    x: {
+      type: log ? "log" : "linear",
+      domain: xDomain,
+      label: kTardinessLabel,
+      grid: true,
+      ticks: width < kNarrow ? 4 : 8,
+      tickFormat: (value: number) => compact(value).replace(/\.?0+$/, ""),
+    },
     y: { domain: yDomain, label: kEnergyLabel, grid: true, ticks: 6 },
     marks: [...etLineMarks(lines), ...dayMarks(policies), ...spotMarks(spots)],
   });
@@ -129,12 +214,30 @@ function drawScatter(setting: Setting, log: boolean, width: number, height: numb
 function scatterCsv(setting: Setting): string {
   const header = ["setting", "policy", "seed", "energy_w_min", "mean_tardiness_s", "et"];
   const rows = setting.policies.flatMap((policy) => [
-    [setting.name, policy.name, "mean", policy.energy_w_min.mean, policy.mean_tardiness_s.mean,
-      policy.et.mean],
-    ...(["low", "high"] as const).map((end) => [setting.name, policy.name, end,
-      policy.energy_w_min[end], policy.mean_tardiness_s[end], policy.et[end]]),
-    ...policy.points.map((point) => [setting.name, policy.name, point.seed, point.energy_w_min,
-      point.mean_tardiness_s, point.et]),
+    [
+      setting.name,
+      policy.name,
+      "mean",
+      policy.energy_w_min.mean,
+      policy.mean_tardiness_s.mean,
+      policy.et.mean,
+    ],
+    ...(["low", "high"] as const).map((end) => [
+      setting.name,
+      policy.name,
+      end,
+      policy.energy_w_min[end],
+      policy.mean_tardiness_s[end],
+      policy.et[end],
+    ]),
+    ...policy.points.map((point) => [
+      setting.name,
+      policy.name,
+      point.seed,
+      point.energy_w_min,
+      point.mean_tardiness_s,
+      point.et,
+    ]),
   ]);
   return csvText(header, rows);
 }
@@ -154,11 +257,21 @@ export function scatterChart(setting: Setting): Chart {
   const logPossible = means.every((value) => value > 0);
   let log = wantsLog(means);
   const result: Chart = chart({
-    id: "scatter", title: "Energy against tardiness",
-    description: "Large marks are means with 95 % intervals in both directions, small dots single days. "
-      + "Dashed curves join points of equal ET. Towards the lower left is better.",
-    height: 420, legend: policyLegend(setting.policies.map((policy) => policy.name)),
-    controls: logPossible ? [logSwitch(log, (now) => { log = now; result.redraw(); })] : [],
+    id: "scatter",
+    title: "Energy against tardiness",
+    description:
+      "Large marks are means with 95 % intervals in both directions, small dots single days. " +
+      "Dashed curves join points of equal ET. Towards the lower left is better.",
+    height: 420,
+    legend: policyLegend(setting.policies.map((policy) => policy.name)),
+    controls: logPossible
+      ? [
+          logSwitch(log, (now) => {
+            log = now;
+            result.redraw();
+          }),
+        ]
+      : [],
     draw: (width, height) => drawScatter(setting, log, width, height),
     csv: () => scatterCsv(setting),
   });
@@ -184,13 +297,31 @@ const paretoY = (point: ParetoPoint): number => point.energy_w_min / kMegaWattMi
 function paretoMarks(groups: Trail[], front: ParetoPoint[]): Plot.Markish[] {
   return [
     Plot.line(front, {
-      x: paretoX, y: paretoY, curve: "step-after", stroke: "var(--ink)", strokeOpacity: 0.16,
-      strokeWidth: 10, strokeLinejoin: "round", strokeLinecap: "round" }),
+      x: paretoX,
+      y: paretoY,
+      curve: "step-after",
+      stroke: "var(--ink)",
+      strokeOpacity: 0.16,
+      strokeWidth: 10,
+      strokeLinejoin: "round",
+      strokeLinecap: "round",
+    }),
     ...groups.flatMap((group, index) => [
-      Plot.line(group.points, { x: paretoX, y: paretoY, stroke: category(index), strokeWidth: 1.5 }),
+      Plot.line(group.points, {
+        x: paretoX,
+        y: paretoY,
+        stroke: category(index),
+        strokeWidth: 1.5,
+      }),
       Plot.dot(group.points, {
-        x: paretoX, y: paretoY, r: 3.5, symbol: symbolOf(index), fill: category(index),
-        stroke: "var(--paper)", strokeWidth: 0.8 }),
+        x: paretoX,
+        y: paretoY,
+        r: 3.5,
+        symbol: symbolOf(index),
+        fill: category(index),
+        stroke: "var(--paper)",
+        strokeWidth: 0.8,
+      }),
     ]),
   ];
 }
@@ -199,9 +330,14 @@ function drawPareto(groups: Trail[], log: boolean, width: number, height: number
   const all = groups.flatMap((group) => group.points);
   const front = paretoFront(all, paretoX, paretoY);
   const plot = basePlot(width, height, "Pareto view of energy and tardiness", {
-    x: { type: log ? "log" : "linear", domain: padded(all.map(paretoX), log), label: kTardinessLabel,
-      grid: true, ticks: width < kNarrow ? 4 : 8,
-      tickFormat: (value: number) => compact(value).replace(/\.?0+$/, "") },
+    x: {
+      type: log ? "log" : "linear",
+      domain: padded(all.map(paretoX), log),
+      label: kTardinessLabel,
+      grid: true,
+      ticks: width < kNarrow ? 4 : 8,
+      tickFormat: (value: number) => compact(value).replace(/\.?0+$/, ""),
+    },
     y: { domain: padded(all.map(paretoY), false), label: kEnergyLabel, grid: true, ticks: 6 },
     marks: paretoMarks(groups, front),
   });
@@ -210,37 +346,60 @@ function drawPareto(groups: Trail[], log: boolean, width: number, height: number
   const inspected = groups.map((group, index) => ({
     colour: category(index),
     points: group.points.map((point) => ({
-      x: at.x(paretoX(point)), y: at.y(paretoY(point)),
-      text: `${point.policy}, a = ${compact(point.a)} per W·min: energy ${
-        megaWattMinutes(point.energy_w_min)} M W·min, mean tardiness ${
-        minutes(point.mean_tardiness_s)} min${onFront.has(point) ? "; on the front" : ""}`,
+      x: at.x(paretoX(point)),
+      y: at.y(paretoY(point)),
+      text: `${point.policy}, a = ${compact(point.a)} per W·min: energy ${megaWattMinutes(
+        point.energy_w_min,
+      )} M W·min, mean tardiness ${minutes(
+        point.mean_tardiness_s,
+      )} min${onFront.has(point) ? "; on the front" : ""}`,
     })),
   }));
   return { svg: plot, inspected };
 }
 
 function paretoCsv(points: ParetoPoint[]): string {
-  return csvText(["setting", "policy", "a", "energy_w_min", "mean_tardiness_s"],
-    points.map((point) => (
-      [point.setting, point.policy, point.a, point.energy_w_min, point.mean_tardiness_s])));
+  return csvText(
+    ["setting", "policy", "a", "energy_w_min", "mean_tardiness_s"],
+    points.map((point) => [
+      point.setting,
+      point.policy,
+      point.a,
+      point.energy_w_min,
+      point.mean_tardiness_s,
+    ]),
+  );
 }
 
 export function paretoChart(points: ParetoPoint[], setting: Setting): Chart | null {
   const own = points.filter((point) => point.setting === setting.name);
   if (own.length === 0) return null;
-  const groups = trails(own, setting.policies.map((policy) => policy.name));
+  const groups = trails(
+    own,
+    setting.policies.map((policy) => policy.name),
+  );
   const shown = groups.filter((group) => group.points.length > 0);
   let log = wantsLog(own.map(paretoX));
   const result: Chart = chart({
-    id: "pareto", title: "The choice behind the weight",
-    description: "Each line is one policy as the weight a of energy grows. The broad grey line is the "
-      + "front: nothing measured here is better in both. So nobody has to believe one weight.",
+    id: "pareto",
+    title: "The choice behind the weight",
+    description:
+      "Each line is one policy as the weight a of energy grows. The broad grey line is the " +
+      "front: nothing measured here is better in both. So nobody has to believe one weight.",
     height: 400,
-    legend: groups.flatMap((group, index) => (
+    legend: groups.flatMap((group, index) =>
       shown.includes(group)
-        ? [{ label: group.policy, colour: category(index), shape: "line" as const }] : [])),
+        ? [{ label: group.policy, colour: category(index), shape: "line" as const }]
+        : [],
+    ),
     controls: own.every((point) => point.mean_tardiness_s > 0)
-      ? [logSwitch(log, (now) => { log = now; result.redraw(); })] : [],
+      ? [
+          logSwitch(log, (now) => {
+            log = now;
+            result.redraw();
+          }),
+        ]
+      : [],
     draw: (width, height) => drawPareto(groups, log, width, height),
     csv: () => paretoCsv(own),
   });

@@ -2,8 +2,23 @@
 // mistake in it says which one, and still draws the parts that are right.
 
 import type {
-  Cell, Day, DayPoint, Difference, Figure, HourlyRate, Interval, Job, LayoutSpan, ParetoPoint, Pieces,
-  Policy, Report, Setting, Steps, XyPoint, XySeries,
+  Cell,
+  Day,
+  DayPoint,
+  Difference,
+  Figure,
+  HourlyRate,
+  Interval,
+  Job,
+  LayoutSpan,
+  ParetoPoint,
+  Pieces,
+  Policy,
+  Report,
+  Setting,
+  Steps,
+  XyPoint,
+  XySeries,
 } from "./contract";
 
 type Json = Record<string, unknown>;
@@ -38,7 +53,11 @@ function isObject(value: unknown): value is Json {
 
 // One field reader for each type; `path` names the enclosing object.
 class Reader {
-  constructor(readonly value: Json, readonly path: string, readonly problems: Problems) {}
+  constructor(
+    readonly value: Json,
+    readonly path: string,
+    readonly problems: Problems,
+  ) {}
 
   private at(key: string): string {
     return this.path === "" ? key : `${this.path}.${key}`;
@@ -115,7 +134,9 @@ class Reader {
   }
 
   private columnsOfColumns(
-    found: Json, key: string, names: readonly string[],
+    found: Json,
+    key: string,
+    names: readonly string[],
   ): Record<string, unknown[]> | null {
     const lengths = new Set<number>();
     for (const name of names) {
@@ -152,7 +173,9 @@ function columnsOfRows(rows: unknown[], names: readonly string[]): Record<string
 
 function readInterval(reader: Reader): Interval {
   return {
-    mean: reader.number("mean"), low: reader.numberOrNull("low"), high: reader.numberOrNull("high"),
+    mean: reader.number("mean"),
+    low: reader.numberOrNull("low"),
+    high: reader.numberOrNull("high"),
   };
 }
 
@@ -204,7 +227,11 @@ function readSetting(reader: Reader): Setting {
   };
   const known = setting.policies.map((policy) => policy.name);
   if (setting.reference !== "" && !known.includes(setting.reference)) {
-    reader.problems.add(`${reader.path}.reference`, `one of ${known.join(", ")}`, setting.reference);
+    reader.problems.add(
+      `${reader.path}.reference`,
+      `one of ${known.join(", ")}`,
+      setting.reference,
+    );
   }
   return setting;
 }
@@ -229,8 +256,7 @@ function finiteOrNull(value: unknown): number | null {
 }
 
 function readJobs(reader: Reader): Job[] {
-  const table = reader.columns(
-    "jobs", ["id", "class", "arrival_s", "deadline_s", "completion_s"]);
+  const table = reader.columns("jobs", ["id", "class", "arrival_s", "deadline_s", "completion_s"]);
   const arrival = reader.numbers(table.arrival_s, "jobs.arrival_s");
   return table.id.map((id, i) => ({
     id: idText(id),
@@ -242,8 +268,15 @@ function readJobs(reader: Reader): Job[] {
 }
 
 function readPieces(reader: Reader): Pieces {
-  const table = reader.columns(
-    "pieces", ["job", "gpu", "start_slot", "slots", "profile", "begin_s", "end_s"]);
+  const table = reader.columns("pieces", [
+    "job",
+    "gpu",
+    "start_slot",
+    "slots",
+    "profile",
+    "begin_s",
+    "end_s",
+  ]);
   const whole = (name: string) => Int32Array.from(reader.numbers(table[name], `pieces.${name}`));
   return {
     job: table.job.map(idText),
@@ -261,8 +294,12 @@ function readLayouts(reader: Reader): LayoutSpan[] {
   const gpu = reader.numbers(table.gpu, "layouts.gpu");
   const begin = reader.numbers(table.begin_s, "layouts.begin_s");
   const end = reader.numbers(table.end_s, "layouts.end_s");
-  return table.layout.map((layout, i) => (
-    { gpu: gpu[i], begin_s: begin[i], end_s: end[i], layout: idText(layout ?? "") }));
+  return table.layout.map((layout, i) => ({
+    gpu: gpu[i],
+    begin_s: begin[i],
+    end_s: end[i],
+    layout: idText(layout ?? ""),
+  }));
 }
 
 // docs/results.md names what a column holds, not always its key: the first known key is taken.
@@ -307,8 +344,10 @@ function readDay(reader: Reader): Day {
 
 function readXyPoint(reader: Reader): XyPoint {
   return {
-    x: reader.number("x"), y: reader.number("y"),
-    low: reader.numberOrNull("low"), high: reader.numberOrNull("high"),
+    x: reader.number("x"),
+    y: reader.number("y"),
+    low: reader.numberOrNull("low"),
+    high: reader.numberOrNull("high"),
   };
 }
 
@@ -341,9 +380,13 @@ function readFigure(reader: Reader): Figure | null {
   }
   if (kind === "xy") {
     return {
-      kind, title, note,
-      x_label: reader.text("x_label"), y_label: reader.text("y_label"),
-      x_log: reader.flag("x_log"), y_log: reader.flag("y_log"),
+      kind,
+      title,
+      note,
+      x_label: reader.text("x_label"),
+      y_label: reader.text("y_label"),
+      x_log: reader.flag("x_log"),
+      y_log: reader.flag("y_log"),
       series: reader.list("series", readXySeries),
     };
   }
