@@ -1,13 +1,12 @@
 #include "experiment/runner.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <csignal>
 #include <thread>
 
 #include "base/rng.h"
@@ -64,7 +63,7 @@ class Runner : public ::testing::Test {
 
 TEST_F(Runner, TheFileIsTheSameWhateverTheNumberOfThreads) {
   std::string first;
-  for (const std::uint32_t threads : {1, 2, 7}) {
+  for (const std::uint32_t threads : {1U, 2U, 7U}) {
     const std::string path = folder_.file(std::to_string(threads));
     RunnerOptions with = options(threads);
     with.path = path;
@@ -131,7 +130,7 @@ TEST_F(Runner, RunsWithoutADefinitionAreRefused) {
 TEST_F(Runner, AnErrorStopsItAndKeepsWhatIsFinished) {
   std::vector<Task> tasks = pretended_tasks(10);
   tasks[30].run = [] { return Result<RunRecord>(Error{"out of luck"}); };
-  for (const std::uint32_t threads : {1, 3}) {
+  for (const std::uint32_t threads : {1U, 3U}) {
     RunnerOptions with = options(threads);
     with.existing = Existing::kDiscard;
     const Result<Outcome> outcome = run_tasks(tasks, with);
