@@ -53,6 +53,10 @@ test("percentages have a sign and no negative zero", () => {
   assert.equal(pure.fixed(-0.001, 1), "0.0");
 });
 
+test("ticks keep the zeros before the point", () => {
+  assert.deepEqual([100, 20, 1.5, 0.2, 3000].map(pure.plain), ["100", "20", "1.5", "0.2", "3000"]);
+});
+
 test("buckets weigh a step function by time", () => {
   const steps = { time_s: Float64Array.of(0, 10, 15), value: Float64Array.of(2, 6, 0) };
   assert.deepEqual(pure.bucketSteps(steps, 0, 20, 2), [

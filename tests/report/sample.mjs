@@ -13,7 +13,7 @@ export const kTemplate = join(root, "web", "report", "dist", "report.html");
 const kPartita = join(root, "build", "release", "src", "cli", "partita");
 const kPlace = "__PARTITA_DATA__";
 
-// As the program does it: in JSON "<" stands only inside strings, so this cannot change the meaning.
+// As the program does it: in JSON "<" stands only inside strings, so no value changes.
 export function fillPage(template, data) {
   return template.replace(kPlace, () => JSON.stringify(data).replaceAll("<", "\\u003c"));
 }
@@ -226,6 +226,14 @@ function columnsOf(rows, names) {
 
 const kPieceColumns = ["job", "gpu", "start_slot", "slots", "profile", "begin_s", "end_s"];
 
+const kTimetable = `timetable:${[
+  "00:00=1,2,2,2,2,2,6,10",
+  "06:30=2,2,2,6,6,6,10,10",
+  "09:00=6,6,6,6,8,10,10,10",
+  "18:00=2,2,2,2,6,6,6,10",
+  "21:00=1,2,2,2,2,2,6,10",
+].join(",")}`;
+
 function simulateDay(partita, folder) {
   const file = (name) => join(folder, name);
   run(partita, [
@@ -250,10 +258,7 @@ function simulateDay(partita, folder) {
     "--scheduler",
     "cedf",
     "--repartition",
-    "timetable:00:00=1,2,2,2,2,2,6,10 06:30=2,2,2,6,6,6,10,10 09:00=6,6,6,6,8,10,10,10 18:00=2,2,2,2,6,6,6,10 21:00=1,2,2,2,2,2,6,10".replaceAll(
-      " ",
-      ",",
-    ),
+    kTimetable,
     "--schedule",
     file("schedule.csv"),
     "--layouts",

@@ -27,7 +27,7 @@ async function bundle(entry, options) {
   return result.outputFiles[0].text.trim();
 }
 
-// Inside <script> only these two would end or confuse it; in JavaScript strings the backslash is free.
+// Inside <script> only these two would end or confuse it; in strings the backslash is free.
 function forScriptElement(script) {
   return script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 }

@@ -1,4 +1,4 @@
-// The day in detail, apart from the Gantt chart: layouts under the arrivals, queue, power, tardiness.
+// The day in detail, apart from the Gantt chart: layouts and arrivals, queue, power, tardiness.
 
 import * as Plot from "@observablehq/plot";
 import { chart, type Chart, type Drawing, type LegendEntry } from "./chart";

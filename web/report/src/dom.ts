@@ -1,4 +1,4 @@
-// Elements are made here and only here: text goes in as text, so a job called <script> stays a name.
+// Elements are made here only: text goes in as text, so a job called <script> stays a name.
 
 type Child = Node | string | null;
 type Attributes = Record<string, string | number | boolean | null>;

@@ -4,17 +4,14 @@ import * as Plot from "@observablehq/plot";
 import { chart, frame } from "./chart";
 import type { Cell, Figure, TableFigure, XyFigure } from "./contract";
 import { freshId, make } from "./dom";
-import { compact, csvText } from "./format";
+import { compact, csvText, fixed, plain } from "./format";
 import { category, symbolOf } from "./palette";
 import { basePlot, padded, pixels, spotMarks } from "./plotting";
 
 function cellText(value: Cell): string {
   if (value === null) return "–";
-  return typeof value === "number"
-    ? Number.isInteger(value)
-      ? String(value)
-      : compact(value)
-    : String(value);
+  if (typeof value !== "number") return String(value);
+  return Number.isInteger(value) ? fixed(value, 0) : compact(value);
 }
 
 function tableFigure(figure: TableFigure): HTMLElement {
@@ -72,6 +69,7 @@ function xyPlot(figure: XyFigure, width: number, height: number): SVGSVGElement 
       label: `${figure.x_label} →`,
       grid: true,
       ticks: width < 520 ? 4 : 8,
+      tickFormat: plain,
     },
     y: {
       type: figure.y_log ? "log" : "linear",
@@ -79,6 +77,7 @@ function xyPlot(figure: XyFigure, width: number, height: number): SVGSVGElement 
       label: `↑ ${figure.y_label}`,
       grid: true,
       ticks: 6,
+      tickFormat: plain,
     },
     marks: figure.series.flatMap((series, i) => [
       Plot.line(series.points, { x: "x", y: "y", stroke: category(i), strokeWidth: 1.5 }),

@@ -18,6 +18,12 @@ export function compact(value: number): string {
   return fixed(value, Math.min(digits, 5));
 }
 
+// For ticks: no zeros at the end, but those before the point stay.
+export function plain(value: number): string {
+  const text = compact(value);
+  return text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text;
+}
+
 export function percent(value: number): string {
   const sign = value > 0 ? "+" : "";
   return `${sign}${fixed(value, 1)}\u00a0%`;

@@ -187,8 +187,8 @@ export function categorise(model: GanttModel, by: ColourBy): Categories {
 
 type Rgb = [number, number, number];
 
-// One row of pixels for a lane where pieces are narrower than pixels: each pixel has the mean colour
-// of what ran during its time and is as opaque as the lane was busy, so the overview shows use.
+// One row of pixels for a lane where pieces are narrower than pixels: each has the mean colour of
+// what ran during its time and is as opaque as the lane was busy, so the overview shows use.
 export function rasterLane(
   model: GanttModel,
   lane: number,

@@ -1,4 +1,4 @@
-// The Gantt chart of slices: zooms, pans and names the job, by pointer, touch, buttons and keyboard.
+// The Gantt chart of slices: zooms, pans and names the job, by pointer, touch, button and key.
 
 import { frame, legendRow } from "./chart";
 import type { Day } from "./contract";
@@ -134,8 +134,8 @@ class GanttView {
   element(): HTMLElement {
     const description =
       `What ran on each of ${this.model.gpus} GPUs: time to the right, one thin row ` +
-      `a memory slot (${this.model.slotsPerGpu} a GPU). Far out, a pixel is as strong as the slot was ` +
-      "busy; pale is an idle slice.";
+      `a memory slot (${this.model.slotsPerGpu} a GPU). Far out, a pixel is as strong as the slot ` +
+      "was busy; pale is an idle slice.";
     this.showLegend();
     this.showFacts(null);
     return frame(
@@ -482,8 +482,8 @@ const kFactNames = ["Job", "Class", "Slice", "Begin", "End", "Deadline", "Late b
 
 const kKeys =
   "Drag to pan; pinch, double-click or, after a click, the wheel to zoom. Keyboard: " +
-  "← → pan, ↑ ↓ or + − zoom, Home and End, Enter picks a job, n and p the next and the one before, " +
-  "Escape shows the whole day.";
+  "← → pan, ↑ ↓ or + − zoom, Home and End, Enter picks a job, n and p the next and the " +
+  "one before, Escape shows the whole day.";
 
 export function gantt(day: Day, end_s: number, onWindow: () => void): Gantt {
   const view = new GanttView(day, end_s, onWindow);

@@ -1,4 +1,4 @@
-// The headline table: every policy of a setting, best ET first, and a sentence that says it in words.
+// The headline table: every policy of a setting, best ET first, and a sentence that says it.
 
 import type { Interval, Policy, Setting } from "./contract";
 import { legendRow, frame } from "./chart";
@@ -80,7 +80,8 @@ function forestPicture(
 }
 
 function etBar(policy: Policy, most: number): HTMLElement {
-  const bar = make("span", { class: "et-bar", "aria-hidden": "true" });
+  const cut = policy.et_energy_part + policy.et_tardiness_part > 1.001 * most;
+  const bar = make("span", { class: cut ? "et-bar cut" : "et-bar", "aria-hidden": "true" });
   for (const [part, value] of [
     ["energy", policy.et_energy_part],
     ["tardiness", policy.et_tardiness_part],
@@ -348,7 +349,8 @@ export function headline(setting: Setting): HTMLElement {
   const days = Math.max(0, ...policies.map((policy) => policy.days));
   const description =
     `Means over ${days} ${days === 1 ? "day" : "days"}, the same for every policy; ` +
-    "small figures are 95 % intervals. ET = a · energy (W·min) + mean tardiness (min); lower is better. " +
+    "small figures are 95 % intervals. ET = a · energy (W·min) + mean tardiness (min); " +
+    "lower is better. " +
     (setting.reference ? `Reference: ${setting.reference}.` : "");
   const legend = legendRow([
     { label: "energy part of ET", colour: "var(--energy)", shape: "box" },

@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { chart, type Chart, type Drawing, type LegendEntry } from "./chart";
 import type { ParetoPoint, Policy, Setting } from "./contract";
 import { make, makeSvg } from "./dom";
-import { compact, csvText, fixed, megaWattMinutes, minutes, withInterval } from "./format";
+import { compact, csvText, fixed, megaWattMinutes, minutes, withInterval, plain } from "./format";
 import type { Inspected } from "./inspect";
 import { category, symbolOf } from "./palette";
 import {
@@ -76,6 +76,26 @@ export function etLines(
       return { et, points };
     })
     .filter(({ points }) => points.length > 1);
+}
+
+const kEtLabelWidth = 46;
+
+// Leaves out curves whose names would overlap.
+function spacedLines(
+  lines: EtLine[],
+  [low, high]: [number, number],
+  log: boolean,
+  width: number,
+): EtLine[] {
+  const share = (x: number) =>
+    log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  let last = -Infinity;
+  return lines.filter(({ points }) => {
+    const at = share(points[0].x) * (width - 75);
+    if (at - last < kEtLabelWidth) return false;
+    last = at;
+    return true;
+  });
 }
 
 // Round values of ET around what the policies reach.
@@ -194,7 +214,12 @@ function drawScatter(setting: Setting, log: boolean, width: number, height: numb
   const lines =
     a === null
       ? []
-      : etLines(a, etSteps(policies.map((policy) => policy.et.mean)), xDomain, yDomain);
+      : spacedLines(
+          etLines(a, etSteps(policies.map((policy) => policy.et.mean)), xDomain, yDomain),
+          xDomain,
+          log,
+          width,
+        );
   const plot = basePlot(width, height, `Scatter of ${policies.length} policies`, {
     x: {
       type: log ? "log" : "linear",
@@ -202,7 +227,7 @@ function drawScatter(setting: Setting, log: boolean, width: number, height: numb
       label: kTardinessLabel,
       grid: true,
       ticks: width < kNarrow ? 4 : 8,
-      tickFormat: (value: number) => compact(value).replace(/\.?0+$/, ""),
+      tickFormat: plain,
     },
     y: { domain: yDomain, label: kEnergyLabel, grid: true, ticks: 6 },
     marks: [...etLineMarks(lines), ...dayMarks(policies), ...spotMarks(spots)],
@@ -336,7 +361,7 @@ function drawPareto(groups: Trail[], log: boolean, width: number, height: number
       label: kTardinessLabel,
       grid: true,
       ticks: width < kNarrow ? 4 : 8,
-      tickFormat: (value: number) => compact(value).replace(/\.?0+$/, ""),
+      tickFormat: plain,
     },
     y: { domain: padded(all.map(paretoY), false), label: kEnergyLabel, grid: true, ticks: 6 },
     marks: paretoMarks(groups, front),
