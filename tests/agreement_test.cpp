@@ -20,7 +20,7 @@ namespace {
 // 10,400 cases in all at factor 1.
 constexpr std::uint64_t kCasesPerScheduler = 400 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kCasesPerComposition = 50 * PARTITA_AGREEMENT_FACTOR;
-constexpr std::uint64_t kLargeFleets = 12 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kLargeFleets = 40 * PARTITA_AGREEMENT_FACTOR;
 
 std::vector<oracle::Piece> pieces_of(const sim::RunResult& result) {
   std::vector<oracle::Piece> pieces;

@@ -150,28 +150,6 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, ScenarioFile, testing::ValuesIn(scenario_fil
                            return name;
                          });
 
-// scenarios/open: what the engine is known to get wrong. Skipped by name, so that it is counted.
-class OpenScenario : public testing::TestWithParam<std::string> {};
-
-TEST_P(OpenScenario, IsKnownToBeWrongOrHasBeenPutRight) {
-  const Result<Scenario> scenario = parse_scenario(text_of(GetParam(), kFolder / "open"));
-  ASSERT_TRUE(scenario.ok()) << GetParam() << ": " << scenario.error().message;
-  const Result<sim::RunResult> result = run(*scenario);
-  ASSERT_TRUE(result.ok()) << result.error().message;
-  if (piece_lines(*scenario, *result) != piece_lines(*scenario)) {
-    GTEST_SKIP() << "known to be wrong: tests/scenarios/open/" << GetParam() << ".scenario";
-  }
-  expect_result(*scenario, *result);
-}
-
-INSTANTIATE_TEST_SUITE_P(Scenarios, OpenScenario,
-                         testing::ValuesIn(scenario_files(kFolder / "open")), [](const auto& each) {
-                           std::string name = each.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpenScenario);
-
 TEST(Scenarios, CoverEverySchedulerOrderAndPlacement) {
   std::set<std::string> seen;
   for (const std::string& name : scenario_files()) {

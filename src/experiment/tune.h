@@ -32,10 +32,10 @@ struct Tuned {
   double evaluations = 0;
 };
 
-// Begins with the best plan that gives every GPU the same layout, then changes one GPU of one segment,
-// or moves one switch by an hour, as long as that helps; then shakes the best plan and tries again
-// until the evaluations are spent. A change is tried on a quarter of the days first. Fails when a day
-// cannot be run.
+// Begins with the best plan that gives every GPU the same layout, then changes one GPU of one
+// segment, or moves one switch by an hour, as long as that helps; then shakes the best plan and
+// tries again until the evaluations are spent. A change is tried on a quarter of the days first.
+// Fails when a day cannot be run.
 Result<Tuned> tune(const TuneOptions& options);
 
 }  // namespace partita::experiment

@@ -270,7 +270,10 @@ void ComposedScheduler::place_displaced(const decide::View& view, decide::Decisi
   for (const JobHandle job : displaced_) {
     SliceId slice;
     if ((rule_->free_profiles() & view.jobs[job].fits) != 0) {
+      // As it will be once it has been stopped.
       decide::ActiveJob stopped = view.jobs[job];
+      stopped.work = stopped.work_at(view.now);
+      stopped.slice = SliceId{};
       stopped.restart = view.preemption.cost;
       stopped.forget_on_time();
       slice = rule_->claim(Candidate(stopped, view.now));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/check.h"
@@ -12,8 +13,8 @@
 namespace partita::sim {
 namespace {
 
-// A repartitioner that is asked this many times in a row while nothing runs and nothing arrives
-// will not help the jobs that wait: a day of hourly switches is 24.
+// A repartitioner that is asked this many times in a row while nothing arrives and no work gets
+// done will not help the jobs that wait: a day of hourly switches is 24.
 constexpr int kFruitlessTimersMax = 1'000;
 
 constexpr std::uint64_t kDecisionsPerProgress = 65'536;
@@ -40,6 +41,7 @@ class Engine {
   Status place_initial_layouts();
   void tell_repartitioner();
   void repartition_if_due();
+  void count_fruitless_timers();
   void report_progress() const;
   std::string needs_of(JobId id) const;
   Error fits_nowhere(JobId id) const;
@@ -57,6 +59,7 @@ class Engine {
   std::uint64_t every_events_ = 0;
   std::uint64_t events_at_last_turn_ = 0;
   int fruitless_timers_ = 0;
+  double work_at_last_timer_ = std::numeric_limits<double>::infinity();
   std::vector<decide::LayoutRequest> requests_;
 };
 
@@ -100,8 +103,20 @@ void Engine::repartition_if_due() {
   if (!timer) return;
   ++clock_.world.counts.events;
   next_timer_ = repartitioner_.next_time(clock_.world.now).value_or(Micros::max());
-  const bool idle = clock_.world.completions.empty() && !clock_.arrivals_left();
-  fruitless_timers_ = idle ? fruitless_timers_ + 1 : 0;
+  count_fruitless_timers();
+}
+
+// Work is measured, because a job that runs at every timer may still be interrupted before it gets
+// anywhere, again and again.
+void Engine::count_fruitless_timers() {
+  double work = 0;
+  const decide::ActiveJobs& jobs = clock_.world.jobs;
+  for (std::uint32_t i = 0; i < jobs.handles_end() && !clock_.arrivals_left(); ++i) {
+    if (jobs.present(JobHandle{i})) work += jobs[JobHandle{i}].work_at(clock_.world.now);
+  }
+  const bool fruitless = !clock_.arrivals_left() && work >= work_at_last_timer_;
+  fruitless_timers_ = fruitless ? fruitless_timers_ + 1 : 0;
+  work_at_last_timer_ = clock_.arrivals_left() ? std::numeric_limits<double>::infinity() : work;
 }
 
 void Engine::tell_repartitioner() {
@@ -150,7 +165,7 @@ Error Engine::stuck() const {
   const decide::ActiveJobs& jobs = clock_.world.jobs;
   std::uint32_t waiting = 0;
   while (!jobs.present(JobHandle{waiting})) ++waiting;
-  return {fmt::format("{}; no layout of the run offers that (GPU 0 has {})",
+  return {fmt::format("{}; no layout of the run offers that, or not for long enough (GPU 0 has {})",
                       needs_of(jobs[JobHandle{waiting}].id),
                       mig::format_layout(*options_.model, clock_.world.cluster.gpus[0].layout))};
 }

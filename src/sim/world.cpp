@@ -7,10 +7,26 @@
 namespace partita::sim {
 namespace {
 
-// std::ceil for non-negative values below 2^63, without a call on machines before SSE4.1.
+// std::ceil for non-negative values below 2^63, without a call on machines before SSE4.1; and one
+// at least, so that every completion ends a stay that can be written down.
 std::int64_t round_up(double value) {
   const auto whole = static_cast<std::int64_t>(value);
-  return whole + (static_cast<double>(whole) < value ? 1 : 0);
+  return std::max<std::int64_t>(1, whole + (static_cast<double>(whole) < value ? 1 : 0));
+}
+
+// In order of GPU and time; an instance made and unmade at one instant leaves no seam.
+void join_layouts(std::vector<LayoutPiece>& pieces) {
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const LayoutPiece& a, const LayoutPiece& b) { return a.gpu < b.gpu; });
+  std::vector<LayoutPiece> joined;
+  for (const LayoutPiece& piece : pieces) {
+    if (!joined.empty() && joined.back().gpu == piece.gpu && joined.back().layout == piece.layout) {
+      joined.back().end = piece.end;
+    } else {
+      joined.push_back(piece);
+    }
+  }
+  pieces = std::move(joined);
 }
 
 }  // namespace
@@ -176,8 +192,7 @@ void World::finish(RunResult& result) {
     open.end = result.end;
     result.layouts.push_back(open);
   }
-  std::stable_sort(result.layouts.begin(), result.layouts.end(),
-                   [](const LayoutPiece& a, const LayoutPiece& b) { return a.gpu < b.gpu; });
+  join_layouts(result.layouts);
 }
 
 }  // namespace partita::sim

@@ -124,6 +124,7 @@ class Simulator {
   Micros now_;
   Micros timer_ = kNever;
   int fruitless_timers_ = 0;
+  double work_ = std::numeric_limits<double>::infinity();  // left at the last timer
   int timers_ = 0;
   double mean_ = 1;  // of this round, for "atc"
   std::array<std::int64_t, 8> micros_at_level_{};
@@ -256,8 +257,10 @@ void Simulator::repartition_due() {
   const Switch& wanted = in_force(now_);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) request(gpu, wanted.layouts[gpu]);
   timer_ = next_timer_after(now_);
-  const bool idle = std::ranges::none_of(jobs_, [](const JobState& job) { return job.running; });
-  fruitless_timers_ = idle && arrived_ == trace_.size() ? fruitless_timers_ + 1 : 0;
+  double work = arrived_ < trace_.size() ? std::numeric_limits<double>::infinity() : 0;
+  for (std::size_t job = 0; job < arrived_; ++job) work += jobs_[job].present ? work_left(job) : 0;
+  fruitless_timers_ = arrived_ == trace_.size() && work >= work_ ? fruitless_timers_ + 1 : 0;
+  work_ = work;
   ++timers_;
 }
 
@@ -271,8 +274,8 @@ void Simulator::start(const Seat& seat) {
   state.placement = seat.placement;
   state.piece_begin = now_;
   state.progress_from = now_ + state.restart;
-  const double left = state.work * time_on(seat.job, seat.placement);
-  state.finish = state.progress_from + Micros{static_cast<std::int64_t>(std::ceil(left))};
+  const double left = std::max(1.0, std::ceil(state.work * time_on(seat.job, seat.placement)));
+  state.finish = state.progress_from + Micros{static_cast<std::int64_t>(left)};
   state.restart = Micros{};
   if (!state.started) state.outcome.first_start = now_;
   state.started = true;
@@ -572,14 +575,9 @@ Outcome Simulator::run() {
   const auto present = [](const JobState& job) { return job.present; };
   while (arrived_ < trace_.size() || std::ranges::any_of(jobs_, present)) {
     const Micros next = next_event();
-    if (next == kNever || fruitless_timers_ > kFruitlessTimersMax) {
-      out_.stuck = true;
-      return out_;
-    }
-    if (timers_ > kTimersMax) {
-      out_.endless = true;
-      return out_;
-    }
+    out_.stuck = next == kNever || fruitless_timers_ > kFruitlessTimersMax;
+    out_.endless = timers_ > kTimersMax;
+    if (out_.stuck || out_.endless) return out_;
     pass_to(next);
     complete_due();
     finish_steps_due();

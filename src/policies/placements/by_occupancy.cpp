@@ -18,6 +18,10 @@ void ByOccupancy::rebuild(const decide::View& view) {
     level.profiles = 0;
   }
   rank_of_.assign(view.cluster.slices.size(), FreeSlices::kNone);
+  compute_of_.clear();
+  for (const cluster::Slice& slice : view.cluster.slices) {
+    compute_of_.push_back(slice.compute_slices);
+  }
   gpus_.assign(view.cluster.gpu_count(), {});
   is_free_.assign(count, 0);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -48,10 +52,10 @@ void ByOccupancy::free_all() {
 }
 
 void ByOccupancy::release(SliceId slice) {
+  GpuSlices& gpu = gpus_[cluster::gpu_of(slice).value];
+  change_occupancy(gpu, -compute_of_[slice.value]);
   const std::uint32_t rank = rank_of_[slice.value];
-  if (rank == FreeSlices::kNone) return;
-  GpuSlices& gpu = gpus_[slices_[rank].gpu];
-  change_occupancy(gpu, -slices_[rank].compute_slices);
+  if (rank == FreeSlices::kNone) return;  // it closes: its GPU is less busy, but it is not free
   is_free_[rank] = 1;
   put(rank, gpu.claimed);
 }

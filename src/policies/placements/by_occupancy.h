@@ -49,9 +49,10 @@ class ByOccupancy : public SliceRule {
   void pull(std::uint32_t rank, std::size_t level);
   void change_occupancy(GpuSlices& gpu, int by);
 
-  std::vector<RankedSlice> slices_;     // by rank: GPU by GPU
-  std::vector<char> is_free_;           // by rank
-  std::vector<std::uint32_t> rank_of_;  // by slice
+  std::vector<RankedSlice> slices_;       // by rank: GPU by GPU
+  std::vector<char> is_free_;             // by rank
+  std::vector<std::uint32_t> rank_of_;    // by slice
+  std::vector<std::uint8_t> compute_of_;  // by slice, also of those that close
   std::vector<GpuSlices> gpus_;
   std::array<Level, kLevels> levels_;
 };
