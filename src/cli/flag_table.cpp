@@ -19,8 +19,8 @@ using workload::kRateMax;
 using workload::kSlackMax;
 
 constexpr VerbSet kEvery = ~VerbSet{0};
-constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare);
-constexpr VerbSet kMakes = set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare);
+constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare, Verb::kTune);
+constexpr VerbSet kMakes = set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare, Verb::kTune);
 constexpr VerbSet kReads = set_of(Verb::kConvert, Verb::kSimulate, Verb::kCompare);
 constexpr double kMedianMax = kMinutesMax * 60;
 
@@ -95,7 +95,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = kRuns, .section = "cluster", .choices = power_names},
     {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
      .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
-     .verbs = set_of(Verb::kSimulate), .section = "policy",
+     .verbs = set_of(Verb::kSimulate, Verb::kTune), .section = "policy",
      .choices = scheduler_names, .check = check_scheduler},
     {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
      .sentence = "Schedulers to compare, separated by commas, or all.",
@@ -132,7 +132,23 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "threads", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kThreadsMax,
      .sentence = "Runs at a time; the default is one for each processor. It does not change the "
                  "results.",
-     .verbs = set_of(Verb::kCompare)},
+     .verbs = set_of(Verb::kCompare, Verb::kTune)},
+
+    // Search
+    {.name = "days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
+     .low = 1, .high = kDaysMax,
+     .sentence = "Days to tune on; their seeds are never those of test days.",
+     .verbs = set_of(Verb::kTune)},
+    {.name = "test-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "40",
+     .low = 2, .high = kDaysMax, .sentence = "Days to judge the result on.",
+     .verbs = set_of(Verb::kTune)},
+    {.name = "evaluations", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1000",
+     .low = 1, .high = kEvaluationsMax,
+     .sentence = "Plans to try on all tuning days, at most; one that is dropped early counts less.",
+     .verbs = set_of(Verb::kTune)},
+    {.name = "switches", .kind = ValueKind::kCount, .metavar = "K", .default_text = "2",
+     .low = 2, .high = 24, .sentence = "Switches a day of a timetable.",
+     .verbs = set_of(Verb::kTune)},
 
     // Generated jobs
     {.name = "kind", .kind = ValueKind::kName, .metavar = "papers|poisson|realistic",
@@ -307,6 +323,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "SHELL", .kind = ValueKind::kName, .metavar = "bash|zsh|fish",
      .sentence = "The shell to write the completion for.", .verbs = set_of(Verb::kCompletion),
      .choices = shell_names},
+    {.name = "PLAN", .kind = ValueKind::kName, .metavar = "static|timetable",
+     .sentence = "What to look for: one mix of layouts, or one for each part of the day.",
+     .verbs = set_of(Verb::kTune), .choices = plan_names},
     {.name = "ACTION", .kind = ValueKind::kName, .metavar = "show",
      .sentence = "With show, print the TOML of the preset NAME.",
      .verbs = set_of(Verb::kScenarios), .choices = scenario_actions},

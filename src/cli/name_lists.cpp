@@ -94,6 +94,10 @@ std::vector<std::string> shell_names() {
   return {"bash", "zsh", "fish"};
 }
 
+std::vector<std::string> plan_names() {
+  return {"static", "timetable"};
+}
+
 std::vector<std::string> scenario_actions() {
   return {"show"};
 }

@@ -40,6 +40,11 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita compare --jobs jobs.csv --gpus 8 --schedulers all "
      "--repartition static:1,1,2,3,3,5,5,10\n"
      "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest"},
+    {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",
+     "The search sees tuning days only. What it finds is then run on test days beside the layouts "
+     "of --repartition, with 95 % intervals of the means and of the difference day by day.",
+     "partita tune static --scenario smart-mig --days 20\n"
+     "partita tune timetable --scenario smart-mig --switches 4 --evaluations 3000 --json"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT.",

@@ -198,9 +198,27 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 12U);
+  EXPECT_EQ(run("help --json").json().size(), 13U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
+}
+
+TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
+  const std::string tune =
+      "tune static --scenario smart-mig --gpus 2 --repartition none --rate 4 --days 2 --test-days "
+      "3 "
+      "--evaluations 20 --json";
+  const auto json = run(tune).json();
+  EXPECT_TRUE(json["repartition"].get<std::string>().starts_with("static:"));
+  EXPECT_EQ(json["test_days"], 3);
+  EXPECT_LE(json["tuning_et"].get<double>(), json["uniform_et"].get<double>());
+  EXPECT_LE(json["tuned"]["et"]["low"], json["tuned"]["et"]["mean"]);
+  EXPECT_EQ(json["reference"]["repartition"], "none");
+  EXPECT_EQ(run(tune + " --threads 3").out, run(tune + " --threads 1").out);
+  const std::string timetable = out_of(
+      "tune timetable --scenario smart-mig --gpus 1 --repartition none --rate 2 --days 2 "
+      "--test-days 2 --evaluations 15 --switches 3");
+  EXPECT_NE(timetable.find("--repartition timetable:"), std::string::npos);
 }
 
 }  // namespace

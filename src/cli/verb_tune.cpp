@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/check.h"
+#include "cli/progress_bar.h"
+#include "cli/run_report.h"
+#include "cli/table.h"
+#include "cli/verbs.h"
+#include "experiment/seeds.h"
+#include "experiment/statistics.h"
+#include "experiment/tune.h"
+
+namespace partita::cli {
+namespace {
+
+using experiment::Role;
+
+// Runs of one policy on the test days.
+struct Judged {
+  std::string repartition;
+  std::vector<double> et;
+  std::vector<double> energy_kwh;
+  std::vector<double> tardiness_min;
+};
+
+// Days of one role: the generator of the values with the seeds of that role.
+Result<std::vector<workload::Trace>> make_days(const Values& values, Role role, std::uint64_t count,
+                                               const Console& console) {
+  const FlagRecord* seed = find_flag("seed");
+  std::vector<workload::Trace> days;
+  for (std::uint64_t day = 0; day < count; ++day) {
+    Values of_day = values;
+    const Status set = of_day.set(
+        *seed, {std::to_string(experiment::day_seed(role, day)), "the seed of a day", true});
+    CHECK(set.ok());
+    Result<RunJobs> jobs = read_run_jobs(of_day, console);
+    if (!jobs) return jobs.error();
+    days.push_back(std::move(jobs->trace));
+  }
+  return days;
+}
+
+Result<Judged> judge(const std::vector<workload::Trace>& days, RunSettings settings,
+                     const std::string& repartition, const std::string& scheduler,
+                     ProgressBar& bar) {
+  settings.repartition = repartition;
+  Judged judged{repartition, {}, {}, {}};
+  for (std::size_t day = 0; day < days.size(); ++day) {
+    const auto finished = run_one(days[day], settings, scheduler, {});
+    if (!finished) return finished.error();
+    judged.et.push_back(finished->result.et);
+    judged.energy_kwh.push_back(finished->result.energy_kwh());
+    judged.tardiness_min.push_back(finished->result.mean_tardiness_s / 60);
+    bar.at(static_cast<double>(day + 1) / static_cast<double>(days.size()));
+  }
+  return judged;
+}
+
+std::string with_interval(std::span<const double> values, int digits) {
+  const auto interval = experiment::t_interval(values);
+  const double half = interval ? (interval->high - interval->low) / 2 : 0;
+  return fmt::format("{:.{}f} ± {:.{}f}", experiment::mean(values), digits, half, digits);
+}
+
+std::string percent_text(const std::vector<double>& tuned, const std::vector<double>& reference) {
+  const auto change = experiment::relative_difference(tuned, reference);
+  if (!change || !change->interval) return "-";
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change->share,
+                     100 * change->interval->low, 100 * change->interval->high);
+}
+
+std::string tune_text(const experiment::Tuned& tuned, const Judged& found, const Judged& reference,
+                      std::size_t tuning_days, bool bold) {
+  Table table({{"on test days", Align::kLeft},
+               {"ET", Align::kRight},
+               {"kWh a day", Align::kRight},
+               {"tardy min", Align::kRight}});
+  for (const Judged* each : {&found, &reference}) {
+    table.add({each->repartition, with_interval(each->et, 4), with_interval(each->energy_kwh, 3),
+               with_interval(each->tardiness_min, 3)});
+  }
+  table.add({"difference", percent_text(found.et, reference.et),
+             percent_text(found.energy_kwh, reference.energy_kwh),
+             percent_text(found.tardiness_min, reference.tardiness_min)});
+  return fmt::format(
+      "--repartition {}\n\nET {:.4f} on {} tuning days, {:.4f} with one layout for "
+      "all GPUs; {:.0f} evaluations; judged on {} other days, 95 % intervals\n\n{}",
+      found.repartition, tuned.et, tuning_days, tuned.first_et, tuned.evaluations, found.et.size(),
+      table.text(bold));
+}
+
+nlohmann::ordered_json mean_json(std::span<const double> values) {
+  const auto interval = experiment::t_interval(values);
+  nlohmann::ordered_json json{{"mean", experiment::mean(values)}};
+  if (interval) json["low"] = interval->low;
+  if (interval) json["high"] = interval->high;
+  return json;
+}
+
+nlohmann::ordered_json judged_json(const Judged& judged) {
+  return {{"repartition", judged.repartition},
+          {"et", mean_json(judged.et)},
+          {"energy_kwh", mean_json(judged.energy_kwh)},
+          {"mean_tardiness_min", mean_json(judged.tardiness_min)}};
+}
+
+nlohmann::ordered_json tune_json(const experiment::Tuned& tuned, const Judged& found,
+                                 const Judged& reference, std::size_t tuning_days) {
+  nlohmann::ordered_json json{{"repartition", found.repartition},
+                              {"tuning_days", tuning_days},
+                              {"tuning_et", tuned.et},
+                              {"uniform_et", tuned.first_et},
+                              {"evaluations", tuned.evaluations},
+                              {"test_days", found.et.size()},
+                              {"tuned", judged_json(found)},
+                              {"reference", judged_json(reference)}};
+  const auto change = experiment::relative_difference(found.et, reference.et);
+  if (change && change->interval) {
+    json["et_percent"] = {{"mean", 100 * change->share},
+                          {"low", 100 * change->interval->low},
+                          {"high", 100 * change->interval->high}};
+  }
+  return json;
+}
+
+Result<experiment::Tuned> search(const Values& values, const RunSettings& settings,
+                                 const std::vector<workload::Trace>& days, const Console& console) {
+  ProgressBar bar(console.shows_progress, "tuning");
+  experiment::TuneOptions options;
+  options.run = settings.options;
+  options.scheduler = values.text("scheduler");
+  options.days = days;
+  options.segments = values.text("PLAN") == "static" ? 1 : values.count("switches");
+  options.evaluations = values.count("evaluations");
+  options.seed = settings.seed;
+  options.threads = values.given("threads") != nullptr
+                        ? static_cast<std::size_t>(values.count("threads"))
+                        : std::max(1U, std::thread::hardware_concurrency());
+  options.progress = [&](double part) { bar.at(part); };
+  return experiment::tune(options);
+}
+
+}  // namespace
+
+Outcome run_tune(const Values& values, Console& console) {
+  if (values.given("PLAN") == nullptr) return Error{"tune needs the PLAN: static or timetable"};
+  auto settings = run_settings(values);
+  if (!settings) return settings.error();
+  const auto days = make_days(values, Role::kTune, values.count("days"), console);
+  if (!days) return days.error();
+  const auto test_days = make_days(values, Role::kTest, values.count("test-days"), console);
+  if (!test_days) return test_days.error();
+  const auto jobs = read_run_jobs(values, console);
+  if (!jobs) return jobs.error();
+  set_horizon(*settings, values, *jobs);
+  const auto tuned = search(values, *settings, *days, console);
+  if (!tuned) {
+    complain(tuned.error().message);
+    return 1;
+  }
+  ProgressBar bar(console.shows_progress, "judging");
+  const std::string scheduler = values.text("scheduler");
+  const auto found = judge(*test_days, *settings, to_text(tuned->plan), scheduler, bar);
+  if (!found) return found.error();
+  const auto reference = judge(*test_days, *settings, settings->repartition, scheduler, bar);
+  if (!reference) return reference.error();
+  if (values.has_switch("json")) {
+    print_json(console, tune_json(*tuned, *found, *reference, days->size()));
+  } else {
+    console.out.write(tune_text(*tuned, *found, *reference, days->size(), console.bold));
+  }
+  return 0;
+}
+
+}  // namespace partita::cli
