@@ -21,6 +21,7 @@ enum class Verb : std::uint8_t {
   kSimulate,
   kCompare,
   kTune,
+  kExperiment,
   kPolicies,
   kScenarios,
   kCompletion,

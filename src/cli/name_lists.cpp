@@ -4,6 +4,7 @@
 
 #include "cli/flags.h"
 #include "cli/presets.h"
+#include "experiment/study.h"
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
 #include "workload/curves.h"
@@ -92,6 +93,12 @@ std::vector<std::string> preset_names() {
 
 std::vector<std::string> shell_names() {
   return {"bash", "zsh", "fish"};
+}
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const experiment::Study& study : experiment::studies()) names.push_back(study.name);
+  return names;
 }
 
 std::vector<std::string> plan_names() {

@@ -21,6 +21,7 @@ std::vector<std::string> origin_names();
 std::vector<std::string> preset_names();
 std::vector<std::string> shell_names();
 std::vector<std::string> verb_names();
+std::vector<std::string> study_names();
 std::vector<std::string> plan_names();
 std::vector<std::string> scenario_actions();
 

@@ -25,6 +25,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_compare(values, console);
     case Verb::kTune:
       return run_tune(values, console);
+    case Verb::kExperiment:
+      return run_experiment(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

@@ -20,7 +20,7 @@ constexpr int kShakes = 3;  // changes made at once to leave a local optimum
 
 // A plan with its ET on each day.
 struct Scored {
-  Plan plan;
+  LayoutPlan plan;
   std::vector<double> et;
 
   double mean_et() const { return mean(et); }
@@ -38,12 +38,12 @@ class Search {
  private:
   // ET of the plan on days [first, last), appended; endless where the jobs cannot be run on it.
   void score(Scored& scored, std::size_t first, std::size_t last);
-  Scored scored(Plan plan);
+  Scored scored(LayoutPlan plan);
   Scored best_uniform();
   // Whether the plan is better than `incumbent`; then it is put there.
-  bool improves(const Plan& plan, Scored& incumbent);
+  bool improves(const LayoutPlan& plan, Scored& incumbent);
   void climb(Scored& scored);
-  Plan random_change(Plan plan);
+  LayoutPlan random_change(LayoutPlan plan);
   bool spent() const { return spent_ >= static_cast<double>(options_.evaluations); }
   void spend(double evaluations);
 
@@ -89,7 +89,7 @@ void Search::score(Scored& scored, std::size_t first, std::size_t last) {
   spend(static_cast<double>(last - first) / static_cast<double>(options_.days.size()));
 }
 
-Scored Search::scored(Plan plan) {
+Scored Search::scored(LayoutPlan plan) {
   Scored made{std::move(plan), {}};
   score(made, 0, options_.days.size());
   return made;
@@ -98,7 +98,7 @@ Scored Search::scored(Plan plan) {
 Scored Search::best_uniform() {
   Scored best;
   for (int number = 1; number <= layouts_; ++number) {
-    Plan plan;
+    LayoutPlan plan;
     for (std::size_t i = 0; i < options_.segments; ++i) {
       const auto hour = static_cast<std::int64_t>(i * 24 / options_.segments);
       plan.segments.push_back({Micros{hour * kHourMicros}, Mix(options_.run.gpus, number)});
@@ -109,7 +109,7 @@ Scored Search::best_uniform() {
   return best;
 }
 
-bool Search::improves(const Plan& plan, Scored& incumbent) {
+bool Search::improves(const LayoutPlan& plan, Scored& incumbent) {
   if (plan == incumbent.plan) return false;
   Scored trial{plan, {}};
   const std::size_t days = options_.days.size();
@@ -123,7 +123,7 @@ bool Search::improves(const Plan& plan, Scored& incumbent) {
   return true;
 }
 
-Plan Search::random_change(Plan plan) {
+LayoutPlan Search::random_change(LayoutPlan plan) {
   PlanSegment& segment = plan.segments[rng_.below(plan.segments.size())];
   const bool may_shift = plan.segments.size() > 1 && plan.segments.size() < 24;
   if (may_shift && rng_.below(5) == 0) {
@@ -157,7 +157,7 @@ Result<Tuned> Search::run() {
   tuned.first_et = best.mean_et();
   climb(best);
   while (!spent()) {
-    Plan shaken = best.plan;
+    LayoutPlan shaken = best.plan;
     for (int i = 0; i < kShakes; ++i) shaken = random_change(std::move(shaken));
     Scored other = scored(std::move(shaken));
     climb(other);

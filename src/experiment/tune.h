@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/plan.h"
+#include "experiment/layout_plan.h"
 #include "sim/run.h"
 #include "workload/job.h"
 
@@ -26,7 +26,7 @@ struct TuneOptions {
 };
 
 struct Tuned {
-  Plan plan;
+  LayoutPlan plan;
   double et = 0;        // mean over the days
   double first_et = 0;  // of the best plan with one layout for all GPUs
   double evaluations = 0;

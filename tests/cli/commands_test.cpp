@@ -198,7 +198,7 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 13U);
+  EXPECT_EQ(run("help --json").json().size(), 14U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
 }
@@ -219,6 +219,22 @@ TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
       "tune timetable --scenario smart-mig --gpus 1 --repartition none --rate 2 --days 2 "
       "--test-days 2 --evaluations 15 --switches 3");
   EXPECT_NE(timetable.find("--repartition timetable:"), std::string::npos);
+}
+
+TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {
+  const std::string first = out_of("experiment tech-report --days 3");
+  EXPECT_NE(first.find("reference"), std::string::npos);
+  EXPECT_NE(first.find("published figures"), std::string::npos);
+  const std::string runs = read("tech-report.runs.jsonl");
+  EXPECT_EQ(lines_of(runs), 21U);
+  // A run cut short by a crash: the last line is half there, and the one before is gone.
+  write("tech-report.runs.jsonl", runs.substr(0, runs.size() - 700));
+  EXPECT_EQ(out_of("experiment tech-report --days 3 --threads 3"), first);
+  EXPECT_EQ(read("tech-report.runs.jsonl"), runs);
+  const auto json = run("experiment tech-report --days 3 --json").json();
+  EXPECT_EQ(json["settings"].size(), 1U);
+  EXPECT_EQ(json["published"].size(), 12U);
+  EXPECT_EQ(run("experiment nothing").status, 2);
 }
 
 }  // namespace

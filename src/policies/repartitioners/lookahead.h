@@ -20,10 +20,10 @@ struct LookaheadOptions {
   std::vector<mig::Layout> candidates;  // layouts it may choose
   std::array<double, 24> profile{};     // of the day's arrivals, mean 1
   Micros horizon = Micros::seconds(2400);
-  int samples = 8;
-  std::uint64_t every_events = 15;
+  int samples = 4;
+  std::uint64_t every_events = 30;
   int moves = 1;
-  int finalists = 6;   // candidates tried on all futures
+  int finalists = 3;   // candidates tried on all futures
   double caution = 1;  // standard errors by which the mean saving must exceed nothing
   // Events it may simulate at a turn; about three take a microsecond. When the next round of
   // candidates would not fit, it decides on what it has.

@@ -46,7 +46,7 @@ TEST(LookaheadSpec, MistakesNameTheKeyAndWhatWasWanted) {
             "moves, finalists, caution, budget_us, seed");
   EXPECT_EQ(
       error_of("samples=0"),
-      "lookahead key samples (futures it draws at a turn, 8): found '0', wanted a number from 1 "
+      "lookahead key samples (futures it draws at a turn, 4): found '0', wanted a number from 1 "
       "to 1000");
   EXPECT_EQ(error_of("samples"),
             "lookahead option 'samples' is not KEY=VALUE; keys: start, profile, horizon, samples, "

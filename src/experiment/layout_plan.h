@@ -1,4 +1,4 @@
-// Plan: how many GPUs have which numbered layout at which time of the day.
+// LayoutPlan: how many GPUs have which numbered layout at which time of the day.
 #pragma once
 
 #include <memory>
@@ -21,21 +21,21 @@ struct PlanSegment {
 };
 
 // One segment is a static mix; several are a timetable. Segments are in order of time.
-struct Plan {
+struct LayoutPlan {
   std::vector<PlanSegment> segments;
 
-  bool operator==(const Plan&) const = default;
+  bool operator==(const LayoutPlan&) const = default;
 };
 
 // The layout numbers of every GPU in each segment, arranged so that from one segment to the next as
 // many GPUs as can be keep theirs.
-std::vector<std::vector<int>> assign_gpus(const Plan& plan);
+std::vector<std::vector<int>> assign_gpus(const LayoutPlan& plan);
 
 // As --repartition takes it: "static:1,2,2" or "timetable:08:00=1,2,2,20:00=2,2,6".
-std::string to_text(const Plan& plan);
+std::string to_text(const LayoutPlan& plan);
 
 // REQUIRES: the numbers exist for the model.
-std::unique_ptr<decide::Repartitioner> make_repartitioner(const Plan& plan,
+std::unique_ptr<decide::Repartitioner> make_repartitioner(const LayoutPlan& plan,
                                                           const mig::GpuModel& model);
 
 }  // namespace partita::experiment

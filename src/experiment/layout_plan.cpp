@@ -1,4 +1,4 @@
-#include "experiment/plan.h"
+#include "experiment/layout_plan.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ std::vector<mig::Layout> layouts_of(const std::vector<int>& numbers, const mig::
 
 }  // namespace
 
-std::vector<std::vector<int>> assign_gpus(const Plan& plan) {
+std::vector<std::vector<int>> assign_gpus(const LayoutPlan& plan) {
   CHECK(!plan.segments.empty());
   std::vector<std::vector<int>> assigned{plan.segments.front().mix};
   for (std::size_t i = 1; i < plan.segments.size(); ++i) {
@@ -48,7 +48,7 @@ std::vector<std::vector<int>> assign_gpus(const Plan& plan) {
   return assigned;
 }
 
-std::string to_text(const Plan& plan) {
+std::string to_text(const LayoutPlan& plan) {
   const std::vector<std::vector<int>> assigned = assign_gpus(plan);
   if (assigned.size() == 1) return fmt::format("static:{}", fmt::join(assigned[0], ","));
   std::string text = "timetable:";
@@ -60,7 +60,7 @@ std::string to_text(const Plan& plan) {
   return text;
 }
 
-std::unique_ptr<decide::Repartitioner> make_repartitioner(const Plan& plan,
+std::unique_ptr<decide::Repartitioner> make_repartitioner(const LayoutPlan& plan,
                                                           const mig::GpuModel& model) {
   const std::vector<std::vector<int>> assigned = assign_gpus(plan);
   if (assigned.size() == 1) {

@@ -1,0 +1,165 @@
+// The studies that reproduce the sources: settings, policies and published figures as one table
+// each.
+#include <fmt/format.h>
+
+#include "experiment/study.h"
+
+namespace partita::experiment {
+namespace {
+
+using Kind = Claim::Kind;
+
+constexpr const char* kPaperMix = "static:1,1,2,3,3,5,5,10";
+constexpr const char* kLookahead = "lookahead:every=60,profile=papers,start=";
+
+// What `partita tune static --scenario smart-mig --rate R --evaluations 1200` finds.
+std::string tuned_mix(int rate) {
+  switch (rate) {
+    case 12:
+      return "static:1,1,1,1,1,2,2,6";
+    case 16:
+      return "static:1,1,1,1,2,2,2,7";
+    default:
+      return "static:1,1,2,2,2,2,6,10";
+  }
+}
+
+std::string slashed(std::string mix) {
+  mix.erase(0, std::string_view("static:").size());
+  for (char& c : mix) c = c == ',' ? '/' : c;
+  return mix;
+}
+
+StudySetting smart_mig_setting(int rate) {
+  StudySetting setting;
+  setting.name = fmt::format("rate={}", rate);
+  setting.rate = rate;
+  const std::string tuned = tuned_mix(rate);
+  setting.policies = {
+      {"cedf/tuned", "cedf", tuned},
+      {"edf/none", "edf-ss", "none"},
+      {"cedf/paper", "cedf", kPaperMix},
+      {"edf/paper", "mp-edf", kPaperMix},
+      {"met/paper", "met", kPaperMix},
+      {"random/paper", "random", kPaperMix},
+      {"mdd/tuned", "mdd+wide-first", tuned},
+      {"sjf/tuned", "sjf", tuned},
+      {"cedf/lookahead", "cedf", kLookahead + slashed(tuned)},
+  };
+  return setting;
+}
+
+Study smart_mig() {
+  Study study;
+  study.name = "smart-mig";
+  study.title = "Eight A100s for a day at three loads";
+  study.source = "SMART-MIG, IPDPS 2026, Table I and Fig. 12";
+  for (const int rate : {12, 16, 20}) study.settings.push_back(smart_mig_setting(rate));
+  const std::string day = "their day is one trace";
+  study.claims = {
+      {"rate=20", "no partition, tardiness", Kind::kTardinessMin, "edf/none", "", 96.67, 0.02, day},
+      {"rate=20", "no partition, energy", Kind::kEnergyMWMin, "edf/none", "", 3.1, 0.03,
+       "one digit"},
+      {"rate=16", "no partition, tardiness", Kind::kTardinessMin, "edf/none", "", 16.58, 0.05, day},
+      {"rate=16", "no partition, energy", Kind::kEnergyMWMin, "edf/none", "", 2.4, 0.03,
+       "one digit"},
+      {"rate=12", "no partition, tardiness", Kind::kTardinessMin, "edf/none", "", 0.34, 0.05, day},
+      {"rate=12", "no partition, energy", Kind::kEnergyMWMin, "edf/none", "", 2.0, 0.03,
+       "one digit"},
+      {"rate=20", "static mix with CEDF, tardiness", Kind::kTardinessMin, "cedf/paper", "", 1.32,
+       0.05, day},
+      {"rate=20", "static mix with CEDF, energy", Kind::kEnergyMWMin, "cedf/paper", "", 2.57, 0.01,
+       day},
+      {"rate=20", "static mix with EDF, tardiness", Kind::kTardinessMin, "edf/paper", "", 1.67,
+       0.05, "not what the published rule gives under free preemption"},
+      {"rate=20", "static mix with EDF, energy", Kind::kEnergyMWMin, "edf/paper", "", 2.75, 0.01,
+       day},
+      {"rate=20", "ET gain of repartitioning over the static mix (theirs: learned)",
+       Kind::kEtGainPercent, "cedf/lookahead", "cedf/paper", 18, 2,
+       "ours looks ahead; against the paper's mix, which is not the best"},
+  };
+  return study;
+}
+
+Study tech_report() {
+  Study study;
+  study.name = "tech-report";
+  study.title = "Eight A100s, no preemption, relaxed deadlines";
+  study.source = "Hisaria et al., technical report 2025, Table 3";
+  StudySetting setting;
+  setting.name = "relaxed";
+  setting.deadline_low = 2;
+  setting.deadline_high = 4;
+  setting.power = "tech-report";
+  setting.preemption = decide::Preemption::Mode::kNone;
+  setting.et_a = 2.25e-5;
+  const std::string mix = "static:t1,t1,t2,t2,t3,t3,t12,t12";
+  setting.policies = {{"mdd", "mdd", mix},
+                      {"edf-ss", "edf-ss", mix},
+                      {"atc", "atc", mix},
+                      {"largest-first", "largest-first", mix},
+                      {"smallest-first", "smallest-first", mix},
+                      {"eft", "eft", mix},
+                      {"random", "random", mix}};
+  study.settings = {setting};
+  const std::string bug = "their notebooks free a slice before billing its last interval";
+  const auto add = [&](const char* policy, double late, double tardy, double energy) {
+    const std::string name = policy;
+    study.claims.push_back(
+        {"relaxed", name + ", late jobs", Kind::kLatePercent, name, "", late, 0.02, "10 days"});
+    study.claims.push_back(
+        {"relaxed", name + ", tardiness", Kind::kTardinessMin, name, "", tardy, 0.05, "10 days"});
+    study.claims.push_back(
+        {"relaxed", name + ", energy", Kind::kEnergyMWMin, name, "", energy, 0.01, bug});
+  };
+  add("largest-first", 42.7, 1.02, 2.51);
+  add("eft", 43.1, 1.04, 2.48);
+  add("smallest-first", 54.3, 1.21, 2.42);
+  add("random", 50.1, 1.13, 2.49);
+  return study;
+}
+
+Study ccgrid25() {
+  Study study;
+  study.name = "ccgrid25";
+  study.title = "One A100 for a day: four heuristics, twelve layouts, and changing them";
+  study.source = "Lipe et al., CCGrid 2025; its load and weight are not printed, see scenarios/";
+  StudySetting setting;
+  setting.name = "rate=1.6";
+  setting.rate = 1.6;
+  setting.gpus = 1;
+  setting.et_a = 2.25e-5;
+  setting.policies = {{"edf-ss/2", "edf-ss", "static:2"}, {"edf-ss/none", "edf-ss", "none"}};
+  for (int number = 3; number <= 12; ++number) {
+    setting.policies.push_back(
+        {fmt::format("edf-ss/{}", number), "edf-ss", fmt::format("static:{}", number)});
+  }
+  for (const char* other : {"edf-fs", "llf", "lalf"}) {
+    setting.policies.push_back({fmt::format("{}/2", other), other, "static:2"});
+  }
+  // What `partita tune timetable --switches 2 --scenario ccgrid25` finds.
+  setting.policies.push_back({"edf-ss/twice", "edf-ss", "timetable:08:00=2,20:00=1"});
+  setting.policies.push_back({"edf-ss/lookahead", "edf-ss", std::string(kLookahead) + "2"});
+  study.settings = {setting};
+  const std::string theirs = "theirs is learned and its baselines are not tuned";
+  study.claims = {
+      {"rate=1.6", "ET gain over no partition", Kind::kEtGainPercent, "edf-ss/lookahead",
+       "edf-ss/none", 68, 2, theirs},
+      {"rate=1.6", "ET gain over the best static layout", Kind::kEtGainPercent, "edf-ss/lookahead",
+       "edf-ss/2", 31, 2, theirs},
+      {"rate=1.6", "ET gain over two switches a day", Kind::kEtGainPercent, "edf-ss/lookahead",
+       "edf-ss/twice", 26, 2, theirs},
+      {"rate=1.6", "ET gain of the best static layout over no partition", Kind::kEtGainPercent,
+       "edf-ss/2", "edf-ss/none", 53.6, 3, "the load was chosen so"},
+  };
+  return study;
+}
+
+}  // namespace
+
+const std::vector<Study>& studies() {
+  static const std::vector<Study> kStudies{ccgrid25(), smart_mig(), tech_report()};
+  return kStudies;
+}
+
+}  // namespace partita::experiment

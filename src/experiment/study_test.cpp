@@ -1,0 +1,75 @@
+#include "experiment/study.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace partita::experiment {
+namespace {
+
+TEST(Study, EveryPolicyOfEveryStudyCanBeMadeAndHasAKeyOfItsOwn) {
+  for (const Study& study : studies()) {
+    const auto tasks = tasks_of(study, 2);
+    ASSERT_TRUE(tasks.ok()) << study.name << ": " << tasks.error().message;
+    std::set<RunKey> keys;
+    for (const Task& task : *tasks) EXPECT_TRUE(keys.insert(task.key).second) << task.key.text();
+  }
+}
+
+TEST(Study, EveryClaimNamesASettingAndPoliciesThatAreRun) {
+  for (const Study& study : studies()) {
+    std::set<std::pair<std::string, std::string>> run;
+    for (const StudySetting& setting : study.settings) {
+      for (const StudyPolicy& policy : setting.policies) run.insert({setting.name, policy.name});
+    }
+    for (const Claim& claim : study.claims) {
+      EXPECT_TRUE(run.contains({claim.setting, claim.policy})) << study.name << ", " << claim.what;
+      const bool gain = claim.kind == Claim::Kind::kEtGainPercent;
+      EXPECT_EQ(run.contains({claim.setting, claim.other}), gain) << claim.what;
+    }
+  }
+}
+
+TEST(Study, AnUnknownNameListsTheKnownOnes) {
+  EXPECT_EQ(find_study("x").error().message,
+            "unknown experiment 'x'; known: ccgrid25, smart-mig, tech-report");
+}
+
+// One setting, two policies, and days whose figures are given.
+struct Example {
+  Study study;
+  std::vector<RunRecord> records;
+
+  Example(std::vector<double> tardiness_min, double published) {
+    study.name = "example";
+    study.claims = {{"s", "t", Claim::Kind::kTardinessMin, "p", "", published, 0.02, ""}};
+    for (const double minutes : tardiness_min) {
+      RunRecord record;
+      record.setting = "s";
+      record.policy = "p";
+      record.mean_tardiness_s = 60 * minutes;
+      records.push_back(record);
+    }
+  }
+
+  JudgedClaim judged() const { return judge_claims(study, records).front(); }
+};
+
+TEST(Study, AClaimIsReproducedWhenItLiesInOurIntervalAndThatIsNarrow) {
+  const std::vector<double> days{10.1, 9.9, 10.0, 10.2, 9.8};
+  EXPECT_EQ(Example(days, 10.1).judged().verdict, ClaimVerdict::kReproduced);
+  EXPECT_EQ(Example(days, 12).judged().verdict, ClaimVerdict::kNotReproduced);
+  EXPECT_EQ(Example({1, 19, 5, 15}, 10).judged().verdict, ClaimVerdict::kTooFewDays);
+  EXPECT_NEAR(Example(days, 10).judged().ours, 10, 1e-9);
+}
+
+TEST(Study, ADefinitionChangesWithWhatARunDependsOn) {
+  Study study = *find_study("tech-report").operator*();
+  const std::string before = definition_of(study, "1");
+  study.settings[0].rate = 21;
+  EXPECT_NE(definition_of(study, "1"), before);
+  EXPECT_NE(definition_of(studies().back(), "2"), before);
+}
+
+}  // namespace
+}  // namespace partita::experiment
