@@ -1,4 +1,4 @@
-// Memory: what a day of five million jobs takes, from reading to result.
+// Memory: what a day of five million jobs takes, from their making to the result.
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>

@@ -19,9 +19,10 @@ using workload::kRateMax;
 using workload::kSlackMax;
 
 constexpr VerbSet kEvery = ~VerbSet{0};
-constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare, Verb::kTune);
-constexpr VerbSet kMakes = set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare, Verb::kTune);
-constexpr VerbSet kReads = set_of(Verb::kConvert, Verb::kSimulate, Verb::kCompare);
+constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare, Verb::kTune, Verb::kSize);
+constexpr VerbSet kMakes =
+    set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare, Verb::kTune, Verb::kSize);
+constexpr VerbSet kReads = set_of(Verb::kConvert, Verb::kSimulate, Verb::kCompare, Verb::kSize);
 constexpr double kMedianMax = kMinutesMax * 60;
 
 template <typename T>
@@ -44,6 +45,9 @@ Status check_preemption(std::string_view text) {
 }
 Status check_span(std::string_view text) {
   return status_of(parse_span(text));
+}
+Status check_share(std::string_view text) {
+  return status_of(parse_share(text));
 }
 Status check_profile(std::string_view text) {
   return status_of(workload::find_profile(text));
@@ -95,7 +99,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = kRuns, .section = "cluster", .choices = power_names},
     {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
      .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
-     .verbs = set_of(Verb::kSimulate, Verb::kTune), .section = "policy",
+     .verbs = set_of(Verb::kSimulate, Verb::kTune, Verb::kSize), .section = "policy",
      .choices = scheduler_names, .check = check_scheduler},
     {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
      .sentence = "Schedulers to compare, separated by commas, or all.",
@@ -104,7 +108,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "repartition", .kind = ValueKind::kText, .metavar = "RULE", .default_text = "none",
      .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS, "
                  "timetable:HH:MM=LAYOUTS,... or another that `partita policies` lists; a layout "
-                 "is a number, tNUMBER or a text such as 4g.20gb:0,3g.20gb:4.",
+                 "is a number, tNUMBER or a text such as 4g.20gb:0,3g.20gb:4; several with a text "
+                 "among them are separated by semicolons.",
      .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
     {.name = "preemption", .kind = ValueKind::kText, .metavar = "free|none|cost=SECONDS",
      .default_text = "free",
@@ -134,7 +139,13 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "results.",
      .verbs = set_of(Verb::kCompare, Verb::kTune, Verb::kExperiment)},
 
-    // Search and experiments
+    // Sizes, search and experiments
+    {.name = "max-late", .kind = ValueKind::kText, .metavar = "SHARE", .default_text = "5%",
+     .sentence = "Share of jobs that may be late, as 5% or 0.05.", .verbs = set_of(Verb::kSize),
+     .check = check_share},
+    {.name = "max-gpus", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1024",
+     .low = 1, .high = kGpusMax, .sentence = "Largest fleet to try.",
+     .verbs = set_of(Verb::kSize)},
     {.name = "days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
      .low = 1, .high = kDaysMax,
      .sentence = "Days: of tune, to tune on; of experiment, to test on. No day is both.",

@@ -20,6 +20,7 @@ enum class Verb : std::uint8_t {
   kConvert,
   kSimulate,
   kCompare,
+  kSize,
   kTune,
   kExperiment,
   kPolicies,

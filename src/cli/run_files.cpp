@@ -69,15 +69,22 @@ void write_jobs(FdWriter& out, const Trace& trace, const std::vector<sim::JobRec
   out.write(line);
 }
 
-// The three names must differ, or one would overwrite another.
+std::string real_path(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed).string();
+}
+
+// The names must differ from each other and from the files that are read, or one would overwrite
+// another.
 Status check_distinct(const Values& values, std::span<const std::string_view> names) {
   std::vector<std::string> paths;
+  for (const std::string_view input : {"jobs", "scenario"}) {
+    if (values.given(input) != nullptr) paths.push_back(real_path(values.text(input)));
+  }
   for (const std::string_view name : names) {
     if (values.given(name) == nullptr) continue;
     const std::string path = values.text(name);
-    std::error_code failed;
-    const std::string real =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed).string();
+    const std::string real = real_path(path);
     if (path == "-") {
       return Error{fmt::format("--{}: standard output holds the result; give a file", name)};
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
@@ -66,8 +67,9 @@ std::string shown_tardiness(double seconds) {
 void add_result_rows(Table& table, double et_a, const sim::RunResult& result) {
   const EtParts parts = et_parts(et_a, result);
   table.add(
-      {"energy", fmt::format("{:.3f} kWh  ({} W·min)", result.energy_kwh(),
-                             with_commas(static_cast<std::uint64_t>(result.energy_w_min())))});
+      {"energy",
+       fmt::format("{:.3f} kWh  ({} W·min)", result.energy_kwh(),
+                   with_commas(static_cast<std::uint64_t>(std::llround(result.energy_w_min()))))});
   table.add({"tardiness mean", shown_tardiness(result.mean_tardiness_s)});
   table.add({"  median", shown_tardiness(result.p50_tardiness_s)});
   table.add({"  95 %", shown_tardiness(result.p95_tardiness_s)});

@@ -41,7 +41,7 @@ Result<Preemption> parse_preemption(std::string_view text) {
       return Preemption{Preemption::Mode::kCost, *cost};
     }
   }
-  return found_wanted(text, "free, none or cost=SECONDS, for example cost=30");
+  return found_wanted(text, "free, none or cost=SECONDS up to 1e11, for example cost=30");
 }
 
 std::string format_preemption(const Preemption& preemption) {
@@ -92,6 +92,16 @@ Result<std::vector<std::string>> parse_schedulers(std::string_view text) {
     names.push_back(name);
   }
   return names;
+}
+
+Result<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const auto number = parse_double(percent ? text.substr(0, text.size() - 1) : text);
+  const double share = number.value_or(-1) / (percent ? 100 : 1);
+  if (share < 0 || share > 1) {
+    return Error{fmt::format("found '{}', wanted a share such as 5% or 0.05", text)};
+  }
+  return share;
 }
 
 }  // namespace partita::cli

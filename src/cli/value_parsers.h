@@ -32,4 +32,7 @@ Result<std::vector<double>> parse_numbers(std::string_view text, std::size_t cou
 // Names of schedulers separated by commas, each known and given once; or "all".
 Result<std::vector<std::string>> parse_schedulers(std::string_view text);
 
+// "5%" or "0.05": a share from 0 to 1.
+Result<double> parse_share(std::string_view text);
+
 }  // namespace partita::cli

@@ -29,17 +29,19 @@ nlohmann::ordered_json flag_json(const FlagRecord& flag) {
   return json;
 }
 
+nlohmann::ordered_json verb_json(const VerbRecord& record) {
+  nlohmann::ordered_json verb;
+  verb["verb"] = record.name;
+  verb["summary"] = record.summary;
+  verb["details"] = record.details;
+  verb["examples"] = record.examples;
+  for (const FlagRecord* flag : flags_of(record.verb)) verb["flags"].push_back(flag_json(*flag));
+  return verb;
+}
+
 nlohmann::ordered_json verbs_json() {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const VerbRecord& record : verb_records()) {
-    nlohmann::ordered_json verb;
-    verb["verb"] = record.name;
-    verb["summary"] = record.summary;
-    verb["details"] = record.details;
-    verb["examples"] = record.examples;
-    for (const FlagRecord* flag : flags_of(record.verb)) verb["flags"].push_back(flag_json(*flag));
-    json.push_back(std::move(verb));
-  }
+  for (const VerbRecord& record : verb_records()) json.push_back(verb_json(record));
   return json;
 }
 
@@ -77,11 +79,11 @@ Outcome run_help(const Values& values, Console& console) {
   if (values.has_switch("markdown")) {
     return print_whole(values, console, "markdown", markdown_help());
   }
+  const Value* verb = values.given("VERB");
   if (values.has_switch("json")) {
-    print_json(console, verbs_json());
+    print_json(console, verb == nullptr ? verbs_json() : verb_json(*find_verb(verb->text)));
     return 0;
   }
-  const Value* verb = values.given("VERB");
   console.out.write(verb == nullptr ? program_help() : verb_help(find_verb(verb->text)->verb));
   return 0;
 }

@@ -15,23 +15,25 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita gpus --profiles --json"},
     {Verb::kLayouts, "layouts", "layouts a GPU can take",
      "Each layout is drawn over the memory slices of the GPU. A number before it is the papers' "
-     "number of that configuration, which --repartition takes.",
+     "number of that configuration, which --repartition takes; those that use the 1g profile with "
+     "twice the memory show with --double-memory.",
      "partita layouts --gpu a100-40gb --maximal\n"
      "partita layouts --gpu h200-141gb --double-memory --media"},
     {Verb::kGenerate, "generate", "make a file of jobs",
-     "The same seed and options give the same bytes on every machine.",
+     "The same seed and options give the same bytes on every machine. --json prints a summary and "
+     "needs --out, since the jobs take standard output.",
      "partita generate --hours 24 --rate 20 --deadline 1.0:1.5 --seed 7 --out jobs.csv\n"
      "partita generate --kind realistic --jobs-per-hour 120 --profile philly --out jobs.csv"},
     {Verb::kConvert, "convert", "turn a trace into native jobs",
      "The dialect is found from the columns of the trace. Rows are read and written one at a "
-     "time, so the trace may be larger than memory.",
+     "time, so the trace may be larger than memory. --json prints a summary and needs --out.",
      "partita convert --jobs philly_jobs.csv.zst --out jobs.csv"},
     {Verb::kSimulate, "simulate", "energy and tardiness of one policy",
      "Exit status 1 means that the jobs cannot be run on these GPUs: one fits no slice that the "
      "layouts offer.",
      "partita simulate --jobs jobs.csv --gpus 8 --scheduler cedf "
      "--repartition static:1,2,2,2,2,2,6,10 --json\n"
-     "partita simulate --jobs jobs.csv --scheduler edf-ss "
+     "partita simulate --jobs jobs.csv --gpus 8 --scheduler edf-ss "
      "--repartition timetable:08:00=9,20:00=2\n"
      "partita simulate --scenario smart-mig --seed 3 --schedule schedule.csv "
      "--layouts layouts.csv"},
@@ -40,6 +42,12 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita compare --jobs jobs.csv --gpus 8 --schedulers all "
      "--repartition static:1,1,2,3,3,5,5,10\n"
      "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest"},
+    {Verb::kSize, "size", "how many GPUs keep late jobs to a target",
+     "Runs the jobs on fleets of many sizes and shows what each costs, the fewest GPUs that keep "
+     "to the target and the knee of the curve. --repartition must name one layout for all GPUs. Exit "
+     "status 1 means that no fleet keeps to it: --max-gpus are too few, or more change nothing.",
+     "partita size --jobs jobs.csv --max-late 5% --scheduler mdd --repartition static:2\n"
+     "partita size --scenario tech-report --repartition static:6 --max-late 0.1 --json"},
     {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",
      "The search sees tuning days only. What it finds is then run on test days beside the layouts "
      "of --repartition, with 95 % intervals of the means and of the difference day by day.",

@@ -23,6 +23,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_simulate(values, console);
     case Verb::kCompare:
       return run_compare(values, console);
+    case Verb::kSize:
+      return run_size(values, console);
     case Verb::kTune:
       return run_tune(values, console);
     case Verb::kExperiment:

@@ -20,6 +20,7 @@ Outcome run_generate(const Values& values, Console& console);
 Outcome run_convert(const Values& values, Console& console);
 Outcome run_simulate(const Values& values, Console& console);
 Outcome run_compare(const Values& values, Console& console);
+Outcome run_size(const Values& values, Console& console);
 Outcome run_tune(const Values& values, Console& console);
 Outcome run_experiment(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);

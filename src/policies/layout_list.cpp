@@ -6,21 +6,28 @@
 
 namespace partita::policies {
 
+bool has_layout_text(std::string_view text) {
+  return text.find(':') != std::string_view::npos || text.find("g.") != std::string_view::npos;
+}
+
 Result<std::vector<mig::Layout>> parse_layout_list(const mig::GpuModel& model, std::uint32_t gpus,
                                                    std::string_view text) {
-  const bool has_layout_text = text.find("g.") != std::string_view::npos;
-  const bool semicolons = has_layout_text || text.find(';') != std::string_view::npos;
+  const bool semicolons = has_layout_text(text) || text.find(';') != std::string_view::npos;
   std::vector<mig::Layout> layouts;
   for (const std::string_view item : split(text, semicolons ? ';' : ',')) {
     Result<mig::Layout> layout = mig::parse_layout_reference(model, trim(item));
-    if (!layout) return layout.error();
+    if (!layout) {
+      const bool several = semicolons && text.find(';') == std::string_view::npos;
+      return several ? Error{layout.error().message + "; layouts are separated by semicolons"}
+                     : layout.error();
+    }
     layouts.push_back(*layout);
   }
   if (layouts.size() == 1) layouts.resize(gpus, layouts.front());
   if (layouts.size() != gpus) {
     return Error{
-        fmt::format("'{}' lists {} layouts for {} GPUs; give one for each GPU, or one for all",
-                    text, layouts.size(), gpus)};
+        fmt::format("'{}' lists {} layouts for {} GPU{}; give one for each GPU, or one for all",
+                    text, layouts.size(), gpus, gpus == 1 ? "" : "s")};
   }
   return layouts;
 }

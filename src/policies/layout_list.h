@@ -10,6 +10,9 @@
 
 namespace partita::policies {
 
+// Whether there is a layout written out ("4g.20gb:0", "9:4") in the text, rather than numbers only.
+bool has_layout_text(std::string_view text);
+
 // One layout for every GPU. Items are numbers or layout texts; they are separated by commas when
 // all are numbers, else by semicolons (a layout text has commas of its own). One item stands for
 // all GPUs; any other number of items must be the number of GPUs.

@@ -32,6 +32,15 @@ TEST(LayoutList, NumbersAreSeparatedByCommasLayoutsBySemicolons) {
   EXPECT_EQ(parsed(2, " 1 , 2 "), (Texts{"7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
 }
 
+TEST(LayoutList, ALayoutOfNvmlIdsIsOneLayout) {
+  EXPECT_EQ(parsed(2, "9:0,9:4"), (Texts{"3g.20gb:0,3g.20gb:4", "3g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(parsed(2, "9:0,9:4;1"), (Texts{"3g.20gb:0,3g.20gb:4", "7g.40gb:0"}));
+}
+
+TEST(LayoutList, TextsMixedWithNumbersByCommasAreToldOfSemicolons) {
+  EXPECT_NE(parsed(2, "1,3g.20gb:4")[0].find("separated by semicolons"), std::string::npos);
+}
+
 TEST(LayoutList, TheTechnicalReportHasNumbersOfItsOwn) {
   EXPECT_EQ(parsed(2, "t1,t12"), (Texts{"7g.40gb:0", "2g.10gb:0,2g.10gb:2,2g.10gb:4,1g.10gb:6"}));
 }

@@ -61,9 +61,9 @@ Result<bool> CsvJobSource::convert(JobRow& row) {
   row.job_class.assign(text(kClass).empty() ? kClassUnnamed : text(kClass));
 
   const std::optional<Micros> arrival = parse_seconds(text(kArrival));
-  if (!arrival || arrival->count < 0) return bad(kArrival, "seconds, 0 or more");
+  if (!arrival || arrival->count < 0) return bad(kArrival, "seconds from 0 to 1e12");
   const std::optional<Micros> deadline = parse_seconds(text(kDeadline));
-  if (!deadline) return bad(kDeadline, "seconds");
+  if (!deadline) return bad(kDeadline, "seconds up to 1e12");
   if (*deadline < *arrival) {
     return bad(kDeadline, fmt::format("seconds not before the arrival at {}", text(kArrival)));
   }
@@ -73,7 +73,7 @@ Result<bool> CsvJobSource::convert(JobRow& row) {
   row.job.memory_gib = 0;
   if (!text(kMemory).empty()) {
     const std::optional<float> memory = parse_gib(text(kMemory));
-    if (!memory) return bad(kMemory, "GiB, 0 or more");
+    if (!memory) return bad(kMemory, "GiB from 0 to 1e38");
     row.job.memory_gib = *memory;
   }
   if (const Status status = convert_times(row.job); !status) return status.error();
@@ -88,7 +88,8 @@ Status CsvJobSource::convert_times(Job& job) const {
     job.time[i] = kNoTime;
     if (text.empty()) continue;
     const std::optional<Micros> time = parse_seconds(text);
-    if (!time || time->count <= 0) return table().bad_field(column, "seconds greater than 0");
+    if (!time || time->count <= 0)
+      return table().bad_field(column, "seconds from 0.000001 to 1e12");
     job.time[i] = *time;
     any = true;
   }

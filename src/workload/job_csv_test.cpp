@@ -100,18 +100,18 @@ TEST(JobCsv, ExtraColumnsAreLeftOutWithAWarning) {
 
 TEST(JobCsv, ATimeThatIsNoNumberIsRefused) {
   EXPECT_EQ(refusal("a,0,1,c,0,abc,1,1,1,1"),
-            "jobs.csv line 2, column t1_s: found 'abc', wanted seconds greater than 0");
+            "jobs.csv line 2, column t1_s: found 'abc', wanted seconds from 0.000001 to 1e12");
   EXPECT_EQ(refusal("a,0,1,c,0,1,1,1,1,nan"),
-            "jobs.csv line 2, column t7_s: found 'nan', wanted seconds greater than 0");
+            "jobs.csv line 2, column t7_s: found 'nan', wanted seconds from 0.000001 to 1e12");
 }
 
 TEST(JobCsv, ATimeOfZeroOrLessIsRefused) {
   EXPECT_EQ(refusal("a,0,1,c,0,1,0,1,1,1"),
-            "jobs.csv line 2, column t2_s: found '0', wanted seconds greater than 0");
+            "jobs.csv line 2, column t2_s: found '0', wanted seconds from 0.000001 to 1e12");
   EXPECT_EQ(refusal("a,0,1,c,0,1,1,-3,1,1"),
-            "jobs.csv line 2, column t3_s: found '-3', wanted seconds greater than 0");
+            "jobs.csv line 2, column t3_s: found '-3', wanted seconds from 0.000001 to 1e12");
   EXPECT_EQ(refusal("a,0,1,c,0,1,1,1,1e-9,1"),
-            "jobs.csv line 2, column t4_s: found '1e-9', wanted seconds greater than 0");
+            "jobs.csv line 2, column t4_s: found '1e-9', wanted seconds from 0.000001 to 1e12");
 }
 
 TEST(JobCsv, AJobWithoutAnyTimeIsRefused) {
@@ -124,21 +124,21 @@ TEST(JobCsv, ADeadlineBeforeTheArrivalIsRefused) {
             "jobs.csv line 2, column deadline_s: found '4.9', wanted seconds not before the "
             "arrival at 5");
   EXPECT_EQ(refusal("a,5,,c,0,1,1,1,1,1"),
-            "jobs.csv line 2, column deadline_s: found '', wanted seconds");
+            "jobs.csv line 2, column deadline_s: found '', wanted seconds up to 1e12");
 }
 
 TEST(JobCsv, ANegativeOrUnreadableArrivalIsRefused) {
   EXPECT_EQ(refusal("a,-1,4,c,0,1,1,1,1,1"),
-            "jobs.csv line 2, column arrival_s: found '-1', wanted seconds, 0 or more");
+            "jobs.csv line 2, column arrival_s: found '-1', wanted seconds from 0 to 1e12");
   EXPECT_EQ(refusal("a,inf,4,c,0,1,1,1,1,1"),
-            "jobs.csv line 2, column arrival_s: found 'inf', wanted seconds, 0 or more");
+            "jobs.csv line 2, column arrival_s: found 'inf', wanted seconds from 0 to 1e12");
 }
 
 TEST(JobCsv, MemoryThatIsNegativeOrNoNumberIsRefused) {
   EXPECT_EQ(refusal("a,0,4,c,-2,1,1,1,1,1"),
-            "jobs.csv line 2, column memory_gib: found '-2', wanted GiB, 0 or more");
+            "jobs.csv line 2, column memory_gib: found '-2', wanted GiB from 0 to 1e38");
   EXPECT_EQ(refusal("a,0,4,c,NaN,1,1,1,1,1"),
-            "jobs.csv line 2, column memory_gib: found 'NaN', wanted GiB, 0 or more");
+            "jobs.csv line 2, column memory_gib: found 'NaN', wanted GiB from 0 to 1e38");
 }
 
 TEST(JobCsv, AnEmptyIdIsRefused) {
@@ -160,9 +160,10 @@ TEST(JobCsv, BadRowsAreCountedAndTheFirstIsShownOnRequest) {
   RowOptions options;
   options.skip_bad_rows = true;
   EXPECT_EQ(read(text, options)->jobs.size(), 2U);
-  EXPECT_EQ(warnings_of(text, options),
-            std::vector<std::string>{"jobs.csv: 2 rows skipped as bad; the first: jobs.csv line 3, "
-                                     "column t1_s: found 'x', wanted seconds greater than 0"});
+  EXPECT_EQ(
+      warnings_of(text, options),
+      std::vector<std::string>{"jobs.csv: 2 rows skipped as bad; the first: jobs.csv line 3, "
+                               "column t1_s: found 'x', wanted seconds from 0.000001 to 1e12"});
 }
 
 TEST(JobCsv, ReadingStopsAfterTheMostJobsAskedFor) {

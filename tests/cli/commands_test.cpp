@@ -198,7 +198,7 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 14U);
+  EXPECT_EQ(run("help --json").json().size(), 15U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
 }
@@ -235,6 +235,32 @@ TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {
   EXPECT_EQ(json["settings"].size(), 1U);
   EXPECT_EQ(json["published"].size(), 12U);
   EXPECT_EQ(run("experiment nothing").status, 2);
+}
+
+TEST_F(Commands, SizeFindsTheFewestGpusThatKeepToTheTarget) {
+  out_of("generate --hours 2 --rate 20 --deadline 2.0:4.0 --seed 7 --out jobs.csv");
+  const std::string size =
+      "size --jobs jobs.csv --scheduler mdd --repartition static:2 --max-late ";
+  const auto json = run(size + "20% --json").json();
+  const int gpus = json["gpus"].get<int>();
+  for (const auto& fleet : json["curve"]) {
+    const double late = fleet["late_share"].get<double>();
+    if (fleet["gpus"] == gpus) {
+      EXPECT_LE(late, 0.2);
+    } else if (fleet["gpus"] == gpus - 1) {
+      EXPECT_GT(late, 0.2);
+    }
+  }
+  EXPECT_EQ(run(size + "0 --max-gpus 2").status, 1);
+  EXPECT_EQ(run(size + "2").status, 2);
+}
+
+TEST_F(Commands, WhatIsReadIsNeverOverwritten) {
+  out_of("generate --hours 1 --rate 2 --out jobs.csv");
+  const std::string jobs = read("jobs.csv");
+  EXPECT_EQ(run("simulate --jobs jobs.csv --schedule jobs.csv").status, 2);
+  EXPECT_EQ(run("simulate --jobs jobs.csv --layouts ./jobs.csv").status, 2);
+  EXPECT_EQ(read("jobs.csv"), jobs);
 }
 
 }  // namespace

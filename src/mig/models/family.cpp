@@ -1,5 +1,6 @@
 #include "mig/models/family.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -91,7 +92,8 @@ PowerCurve scaled_curve(const PowerCurve& curve, double factor, std::string name
                         std::string source) {
   CHECK(factor > 0);
   PowerCurve scaled{std::move(name), curve.watts, std::move(source), Confidence::kAssumed};
-  for (double& watts : scaled.watts) watts *= factor;
+  // To a hundredth of a watt: more digits would say more than a carried-over curve knows.
+  for (double& watts : scaled.watts) watts = std::round(watts * factor * 100) / 100;
   return scaled;
 }
 

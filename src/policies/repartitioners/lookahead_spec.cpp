@@ -12,8 +12,8 @@
 namespace partita::policies {
 namespace {
 
-// Events a microsecond that a budget is reckoned with (bench/lookahead_bench says what is true
-// here).
+// Events a microsecond that a budget is reckoned with: what bench/simulate_bench measures for eight
+// GPUs with free preemption.
 constexpr std::uint64_t kEventsPerMicrosecond = 3;
 
 struct Key {
@@ -65,8 +65,7 @@ Status set_profile(LookaheadOptions& options, std::string_view name) {
 Status set_start(LookaheadOptions& options, std::string_view value, const mig::GpuModel& model,
                  std::uint32_t gpus) {
   std::string list(value);
-  const bool texts = list.find("g.") != std::string::npos;
-  std::replace(list.begin(), list.end(), '/', texts ? ';' : ',');
+  std::replace(list.begin(), list.end(), '/', has_layout_text(value) ? ';' : ',');
   Result<std::vector<mig::Layout>> layouts = parse_layout_list(model, gpus, list);
   if (!layouts) return layouts.error();
   options.start = *std::move(layouts);
