@@ -44,8 +44,9 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest"},
     {Verb::kSize, "size", "how many GPUs keep late jobs to a target",
      "Runs the jobs on fleets of many sizes and shows what each costs, the fewest GPUs that keep "
-     "to the target and the knee of the curve. --repartition must name one layout for all GPUs. Exit "
-     "status 1 means that no fleet keeps to it: --max-gpus are too few, or more change nothing.",
+     "to the target and the knee of the curve. --repartition must name one layout for all GPUs. "
+     "Exit status 1 means that no fleet keeps to it: --max-gpus are too few, or more change "
+     "nothing.",
      "partita size --jobs jobs.csv --max-late 5% --scheduler mdd --repartition static:2\n"
      "partita size --scenario tech-report --repartition static:6 --max-late 0.1 --json"},
     {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",

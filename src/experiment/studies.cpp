@@ -24,6 +24,18 @@ std::string tuned_mix(int rate) {
   }
 }
 
+// What `partita tune timetable --switches 24 --scenario smart-mig --evaluations 4000` finds.
+constexpr const char* kHourly20 =
+    "timetable:"
+    "00:00=1,1,1,1,1,2,2,6,01:00=1,1,1,1,1,2,2,6,02:00=1,1,1,1,5,2,2,6,"
+    "03:00=1,1,1,1,2,2,2,6,04:00=1,1,1,1,2,2,2,6,05:00=1,1,1,3,2,2,2,6,"
+    "06:00=1,1,2,2,2,2,2,10,07:00=2,6,2,2,2,2,2,7,08:00=2,6,2,2,2,2,3,3,"
+    "09:00=2,6,2,2,2,2,2,10,10:00=2,7,2,2,2,2,9,9,11:00=2,6,2,2,2,2,9,10,"
+    "12:00=2,6,2,2,2,2,2,10,13:00=2,1,2,2,2,2,1,9,14:00=2,1,2,2,2,1,1,9,"
+    "15:00=2,1,2,2,2,1,1,6,16:00=2,1,2,2,2,1,1,9,17:00=2,1,2,2,1,1,1,6,"
+    "18:00=2,1,2,2,1,1,1,6,19:00=2,1,2,1,1,1,1,6,20:00=2,1,2,1,1,1,2,6,"
+    "21:00=2,1,2,1,1,1,2,6,22:00=2,1,2,1,1,1,1,6,23:00=2,1,2,1,1,1,2,6";
+
 std::string slashed(std::string mix) {
   mix.erase(0, std::string_view("static:").size());
   for (char& c : mix) c = c == ',' ? '/' : c;
@@ -46,6 +58,7 @@ StudySetting smart_mig_setting(int rate) {
       {"sjf/tuned", "sjf", tuned},
       {"cedf/lookahead", "cedf", kLookahead + slashed(tuned)},
   };
+  if (rate == 20) setting.policies.push_back({"cedf/hourly", "cedf", kHourly20});
   return setting;
 }
 
@@ -138,7 +151,7 @@ Study ccgrid25() {
     setting.policies.push_back({fmt::format("{}/2", other), other, "static:2"});
   }
   // What `partita tune timetable --switches 2 --scenario ccgrid25` finds.
-  setting.policies.push_back({"edf-ss/twice", "edf-ss", "timetable:08:00=2,20:00=1"});
+  setting.policies.push_back({"edf-ss/twice", "edf-ss", "timetable:03:00=2,11:00=2"});
   setting.policies.push_back({"edf-ss/lookahead", "edf-ss", std::string(kLookahead) + "2"});
   study.settings = {setting};
   const std::string theirs = "theirs is learned and its baselines are not tuned";
