@@ -13,6 +13,7 @@ struct PolicyFacts {
   bool needs_deadlines = false;
   bool needs_power_curve = false;
   bool needs_seed = false;  // draws random numbers
+  bool may_wait = false;    // lets a job wait although a slice that fits it is free
 };
 
 }  // namespace partita::decide

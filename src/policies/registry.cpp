@@ -18,6 +18,7 @@
 #include "policies/placements/most_packed.h"
 #include "policies/placements/random_slice.h"
 #include "policies/placements/ranked.h"
+#include "policies/placements/requested.h"
 
 namespace partita::policies {
 namespace {
@@ -72,6 +73,13 @@ decide::PolicyFacts facts(std::string name, std::string summary, bool times, boo
   made.summary = std::move(summary);
   made.needs_run_times = times;
   made.needs_deadlines = deadlines;
+  return made;
+}
+
+decide::PolicyFacts requested_facts() {
+  decide::PolicyFacts made = facts(
+      "requested", "a slice of the profile the job asks for, or it waits", kTimes, kDeadlines);
+  made.may_wait = true;
   return made;
 }
 
@@ -182,6 +190,7 @@ const std::vector<PlacementRow>& placements() {
              kDeadlines),
        make_rule<MostPacked>},
       {random_facts(), make_random},
+      {requested_facts(), make_rule<Requested>},
       {facts("slowest", "slowest slice that is on time, else earliest finish", kTimes, kDeadlines),
        make_slowest},
       {facts("smallest", "smallest free slice", !kTimes, !kDeadlines), make_smallest},

@@ -4,6 +4,7 @@
 #include "policies/layout_list.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/lookahead_spec.h"
+#include "policies/repartitioners/on_demand.h"
 #include "policies/repartitioners/static_layouts.h"
 #include "policies/repartitioners/timetable.h"
 
@@ -76,6 +77,19 @@ Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint
   return std::unique_ptr<decide::Repartitioner>(std::make_unique<Lookahead>(*std::move(options)));
 }
 
+Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) {
+  using Placement = OnDemand::Placement;
+  if (text.empty() || text == "first-fit") {
+    return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(Placement::kFirstFit));
+  }
+  if (text == "least-fragmenting") {
+    return std::unique_ptr<decide::Repartitioner>(
+        std::make_unique<OnDemand>(Placement::kLeastFragmenting));
+  }
+  const std::vector<std::string> known{"first-fit", "least-fragmenting"};
+  return unknown_name("placement of ondemand", text, known);
+}
+
 Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {
   return make_static("1", model, gpus);
 }
@@ -96,6 +110,10 @@ const std::vector<Row>& rows() {
       {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",
        "changes a GPU when simulating ahead says it pays", make_lookahead},
       {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
+      {"ondemand", Row::Text::kOptional, "ondemand[:first-fit|least-fragmenting]",
+       "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "
+       "the placement requested",
+       make_on_demand},
       {"static", Row::Text::kRequired, "static:LAYOUTS",
        "one layout for each GPU, or one for all, for the whole run", make_static},
       {"timetable", Row::Text::kRequired, "timetable:HH:MM=LAYOUTS,...",

@@ -74,12 +74,34 @@ double marginal_et(const Setup& setup, const Waiting& job, Micros now, const Fre
   return (setup.et_a * extra_energy + late) / (setup.et_a + 1);
 }
 
+// The profile a job asks for under the placement `requested`: of those on which it was on time
+// when it came the smallest, else the fastest.
+mig::ProfileIndex asked_for(const mig::GpuModel& model, const Waiting& job) {
+  std::optional<mig::ProfileIndex> best;
+  std::vector<double> best_rank;
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    const auto profile = static_cast<mig::ProfileIndex>(i);
+    if (!can_run(model, *job.facts, profile)) continue;
+    const mig::Profile& facts = model.profiles[i];
+    const double time = whole_time(*job.facts, facts.compute_slices);
+    const bool in_time = time <= static_cast<double>((job.deadline - job.facts->arrival).count);
+    std::vector<double> rank{in_time ? 0.0 : 1.0, in_time ? 0 : time,
+                             static_cast<double>(facts.compute_slices),
+                             static_cast<double>(facts.memory_slices), static_cast<double>(i)};
+    if (best && rank >= best_rank) continue;
+    best = profile;
+    best_rank = std::move(rank);
+  }
+  return *best;
+}
+
 std::vector<Option> options_for(const Setup& setup, const Waiting& job, Micros now,
                                 const std::vector<Free>& free) {
   std::vector<Option> options;
   for (std::size_t i = 0; i < free.size(); ++i) {
     const mig::ProfileIndex profile = free[i].placement.profile;
     if (!can_run(*setup.model, *job.facts, profile)) continue;
+    if (setup.placement == "requested" && profile != asked_for(*setup.model, job)) continue;
     const mig::Profile& facts = setup.model->profiles[profile];
     const double time = whole_time(*job.facts, facts.compute_slices);
     options.push_back({.index = i,
@@ -138,7 +160,8 @@ Rank rank_of(const std::string& placement, const Option& option) {
     if (!option.on_time) return joined({late, option.time, -busy, size}, list);
     return joined({late, -busy}, list);
   }
-  CHECK(placement == "smallest" || placement == "largest" || placement == "first");
+  CHECK(placement == "smallest" || placement == "largest" || placement == "first" ||
+        placement == "requested");
   return list;
 }
 

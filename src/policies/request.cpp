@@ -1,0 +1,26 @@
+#include "policies/request.h"
+
+#include "base/check.h"
+
+namespace partita::policies {
+
+mig::ProfileIndex requested_profile(const mig::GpuModel& model, const decide::ActiveJob& job) {
+  CHECK(job.fits != 0);
+  const auto patience = static_cast<double>((job.deadline - job.arrival).count);
+  std::optional<mig::ProfileIndex> fastest;
+  double fastest_time = 0;
+  // The catalogue lists profiles by compute slices, then memory, plain before media.
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    if ((job.fits >> i & 1U) == 0) continue;
+    const auto size = workload::slice_size_index(model.profiles[i].compute_slices);
+    const double time = job.time[*size];
+    const auto profile = static_cast<mig::ProfileIndex>(i);
+    if (time <= patience) return profile;
+    if (fastest && time >= fastest_time) continue;
+    fastest = profile;
+    fastest_time = time;
+  }
+  return *fastest;
+}
+
+}  // namespace partita::policies
