@@ -198,7 +198,7 @@ Outcome run_experiment(const Values& values, Console& console) {
   for (const experiment::Summary& summary : *summaries) {
     console.out.write(setting_text(summary, console.bold) + "\n");
   }
-  console.out.write(claims_text(**study, claims, console.bold));
+  if (!claims.empty()) console.out.write(claims_text(**study, claims, console.bold));
   return 0;
 }
 

@@ -28,6 +28,7 @@ workload::Trace day_of(const StudySetting& setting, std::uint64_t seed) {
   options.rate = setting.rate;
   options.mix.deadline_low = setting.deadline_low;
   options.mix.deadline_high = setting.deadline_high;
+  options.mix.training_share = setting.training_share;
   options.seed = seed;
   const auto source = workload::make_papers(options);
   CHECK(source.ok());
@@ -36,15 +37,21 @@ workload::Trace day_of(const StudySetting& setting, std::uint64_t seed) {
   return *std::move(trace);
 }
 
-sim::RunOptions options_of(const StudySetting& setting) {
-  const mig::GpuModel& model = **mig::find_gpu(kGpu);
-  const auto power = mig::find_power_curve(model, setting.power);
+mig::PowerCurve power_of(const StudySetting& setting) {
+  const auto power = mig::find_power_curve(**mig::find_gpu(kGpu), setting.power);
   CHECK(power.ok());
+  mig::PowerCurve scaled = **power;
+  for (double& watts : scaled.watts) watts *= setting.power_scale;
+  return scaled;
+}
+
+// REQUIRES: the curve outlives the options.
+sim::RunOptions options_of(const StudySetting& setting, const mig::PowerCurve& power) {
   sim::RunOptions options;
-  options.model = &model;
+  options.model = *mig::find_gpu(kGpu);
   options.gpus = setting.gpus;
-  options.power = *power;
-  options.preemption.mode = setting.preemption;
+  options.power = &power;
+  options.preemption = {setting.preemption, setting.preemption_cost};
   options.repartition_cost = setting.cost;
   options.horizon = kDay;
   options.et_a = setting.et_a;
@@ -53,7 +60,8 @@ sim::RunOptions options_of(const StudySetting& setting) {
 
 Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
                           const StudyPolicy& policy, std::uint64_t seed) {
-  const sim::RunOptions options = options_of(setting);
+  const mig::PowerCurve power = power_of(setting);
+  const sim::RunOptions options = options_of(setting, power);
   const auto scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto forecast_scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto repartitioner =
@@ -142,11 +150,13 @@ std::string definition_of(const Study& study, std::string_view version) {
   std::string text = fmt::format("partita {} experiment {}\n", version, study.name);
   for (const StudySetting& setting : study.settings) {
     text += fmt::format(
-        "setting {}: rate {} deadline {}:{} gpus {} power {} preemption {} cost {} "
-        "et_a {}\n",
-        setting.name, setting.rate, setting.deadline_low, setting.deadline_high, setting.gpus,
-        setting.power, static_cast<int>(setting.preemption), static_cast<int>(setting.cost),
-        setting.et_a);
+        "setting {}: rate {} deadline {}:{} training {} gpus {} power {} x {} preemption {} {} "
+        "cost "
+        "{} et_a {}\n",
+        setting.name, setting.rate, setting.deadline_low, setting.deadline_high,
+        setting.training_share, setting.gpus, setting.power, setting.power_scale,
+        static_cast<int>(setting.preemption), setting.preemption_cost.count,
+        static_cast<int>(setting.cost), setting.et_a);
     for (const StudyPolicy& policy : setting.policies) {
       text += fmt::format("  {}: {} {}\n", policy.name, policy.scheduler, policy.repartition);
     }

@@ -26,9 +26,12 @@ struct StudySetting {
   double rate = 20;
   double deadline_low = 1.0;
   double deadline_high = 1.5;
+  double training_share = 0.2;
   std::uint32_t gpus = 8;
   std::string power = "smart-mig";
+  double power_scale = 1;  // of every level of the curve
   decide::Preemption::Mode preemption = decide::Preemption::Mode::kFree;
+  Micros preemption_cost;
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
   double et_a = 2e-7;
   std::vector<StudyPolicy> policies;  // the first is the reference

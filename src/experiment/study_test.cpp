@@ -32,7 +32,7 @@ TEST(Study, EveryClaimNamesASettingAndPoliciesThatAreRun) {
 
 TEST(Study, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(find_study("x").error().message,
-            "unknown experiment 'x'; known: ccgrid25, smart-mig, tech-report");
+            "unknown experiment 'x'; known: ccgrid25, sensitivity, smart-mig, tech-report");
 }
 
 // One setting, two policies, and days whose figures are given.
