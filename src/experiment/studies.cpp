@@ -94,8 +94,8 @@ Study smart_mig() {
   return study;
 }
 
-// Does the advantage at rate 20 survive when the world is not quite as assumed? The policies stay as
-// they were tuned.
+// Does the advantage at rate 20 survive when the world is not quite as assumed? The policies stay
+// as they were tuned.
 Study sensitivity() {
   Study study;
   study.name = "sensitivity";
