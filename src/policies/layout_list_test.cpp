@@ -37,6 +37,11 @@ TEST(LayoutList, ALayoutOfNvmlIdsIsOneLayout) {
   EXPECT_EQ(parsed(2, "9:0,9:4;1"), (Texts{"3g.20gb:0,3g.20gb:4", "7g.40gb:0"}));
 }
 
+TEST(LayoutList, AnImpossibleLayoutSaysWhyAndNoMore) {
+  EXPECT_EQ(parsed(1, "2g.10gb:4,3g.20gb:4"),
+            (Texts{"error: 3g.20gb needs memory slices 4-7; 2g.10gb:4 holds 4-5"}));
+}
+
 TEST(LayoutList, TextsMixedWithNumbersByCommasAreToldOfSemicolons) {
   EXPECT_NE(parsed(2, "1,3g.20gb:4")[0].find("separated by semicolons"), std::string::npos);
 }
