@@ -9,7 +9,9 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "experiment/claims.h"
 #include "experiment/study.h"
+#include "experiment/summary.h"
 
 namespace partita::cli {
 namespace {

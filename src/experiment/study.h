@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "experiment/day_source.h"
 #include "experiment/runner.h"
-#include "experiment/summary.h"
 #include "sim/run.h"
 
 namespace partita::experiment {
@@ -18,23 +19,24 @@ struct StudyPolicy {
   std::string name;
   std::string scheduler;
   std::string repartition;
+  // Where it is judged under other rules than the setting's: on-demand slicing moves no job, and
+  // pays for each instance.
+  std::optional<decide::Preemption> preemption = {};
+  std::optional<sim::RepartitionCost> cost = {};
 };
 
 // One workload on one fleet, and the policies that meet on it.
 struct StudySetting {
   std::string name;  // "rate=20"
-  double rate = 20;
-  double deadline_low = 1.0;
-  double deadline_high = 1.5;
-  double training_share = 0.2;
+  DaySource days;
+  std::string gpu = "a100-40gb";
   std::uint32_t gpus = 8;
-  std::string power = "smart-mig";
+  std::string power = {};  // of the model's curves; empty: its first
   double power_scale = 1;  // of every level of the curve
-  decide::Preemption::Mode preemption = decide::Preemption::Mode::kFree;
-  Micros preemption_cost;
+  decide::Preemption preemption = {};
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
   double et_a = 2e-7;
-  std::vector<StudyPolicy> policies;  // the first is the reference
+  std::vector<StudyPolicy> policies = {};  // the first is the reference
 };
 
 // A figure of a source beside which ours is put.
@@ -70,22 +72,8 @@ Result<const Study*> find_study(std::string_view name);
 // Everything that a run depends on, for the result file (definition.h); not the number of days.
 std::string definition_of(const Study& study, std::string_view version);
 
-// One task a setting, policy and test day.
+// One task a setting, policy and test day; a setting with fewer days than asked for has all its
+// own. REQUIRES: the study outlives the tasks.
 Result<std::vector<Task>> tasks_of(const Study& study, std::uint64_t days);
-
-enum class ClaimVerdict : std::uint8_t {
-  kReproduced,  // the published figure lies in our interval widened by the tolerance
-  kNotReproduced,
-  kTooFewDays,  // it does, but our interval is so wide that this says little
-};
-
-struct JudgedClaim {
-  const Claim* claim = nullptr;
-  double ours = 0;
-  std::optional<Interval> interval;
-  ClaimVerdict verdict = ClaimVerdict::kNotReproduced;
-};
-
-std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records);
 
 }  // namespace partita::experiment

@@ -33,8 +33,10 @@ bool is_text(const File& file) {
   return file.text.find('\0') == std::string::npos;
 }
 
-// What people leave in the root folder (a jobs.csv, a core) is not ours to judge.
+// What people leave in the root folder (a jobs.csv, a core) is not ours to judge, nor is what git
+// does (.git is a file in a worktree).
 bool is_root_file_of_ours(const fs::path& path) {
+  if (path.filename() == ".git") return false;
   static const std::array<std::string, 4> kEndings{".md", ".txt", ".json", ""};
   return std::ranges::find(kEndings, path.extension().string()) != kEndings.end();
 }

@@ -1,0 +1,29 @@
+// Judging claims: a source's figure beside ours, and whether it was reproduced.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "experiment/run_record.h"
+#include "experiment/statistics.h"
+#include "experiment/study.h"
+
+namespace partita::experiment {
+
+enum class ClaimVerdict : std::uint8_t {
+  kReproduced,  // the published figure lies in our interval widened by the tolerance
+  kNotReproduced,
+  kTooFewDays,  // it does, but our interval is so wide that this says little
+};
+
+struct JudgedClaim {
+  const Claim* claim = nullptr;
+  double ours = 0;
+  std::optional<Interval> interval;
+  ClaimVerdict verdict = ClaimVerdict::kNotReproduced;
+};
+
+std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records);
+
+}  // namespace partita::experiment

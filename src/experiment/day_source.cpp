@@ -1,0 +1,120 @@
+#include "experiment/day_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "experiment/definition.h"
+#include "workload/job_source.h"
+
+namespace partita::experiment {
+namespace {
+
+constexpr std::uint64_t kShareSeed = 7;  // which jobs a share keeps
+
+Micros hours(double count) {
+  return micros_from_seconds(count * 3600);
+}
+
+std::string mix_text(const workload::PapersMixOptions& mix) {
+  return fmt::format("deadline {}:{} training {} bert {} inference {} training {}:{} memory {}",
+                     mix.deadline_low, mix.deadline_high, mix.training_share, mix.bert_share,
+                     mix.inference_mean_min, mix.training_low_min, mix.training_high_min,
+                     fmt::join(mix.memory_gib, ","));
+}
+
+// `make` is a generator's factory; the options get the seed of the day.
+template <typename Options, typename Make>
+auto generated(const Options& options, Make make) {
+  return [options, make](std::uint64_t seed) -> Result<workload::Trace> {
+    Options of_day = options;
+    of_day.seed = seed;
+    auto source = make(of_day);
+    if (!source) return source.error();
+    return workload::read_all(**source);
+  };
+}
+
+// Numbers that change when a job does.
+std::string digest_of(const workload::Trace& trace) {
+  std::string text;
+  for (const workload::Job& job : trace.jobs) {
+    text += fmt::format("{} {} {} ", job.arrival.count, job.deadline.count, job.memory_gib);
+    for (const Micros time : job.time) text += fmt::format("{} ", time.count);
+  }
+  return fingerprint(text);
+}
+
+using Days = std::vector<workload::Trace>;
+
+Days cut(const workload::Trace& trace, const Windows& windows) {
+  Days days;
+  Rng kept(kShareSeed);
+  workload::Trace day;
+  Micros begin;
+  const auto close = [&] {
+    if (day.jobs.size() >= windows.jobs_min) days.push_back(std::move(day));
+    day = {};
+    day.class_names = trace.class_names;
+  };
+  close();
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    workload::Job job = trace.jobs[i];
+    while (job.arrival >= begin + windows.length) {
+      close();
+      begin += windows.length;
+    }
+    if (kept.uniform() >= windows.share) continue;
+    job.arrival = job.arrival - begin;
+    job.deadline = job.deadline - begin;
+    day.add(job, trace.id(JobId{static_cast<std::uint32_t>(i)}));
+  }
+  close();
+  return days;
+}
+
+}  // namespace
+
+DaySource papers_days(const workload::PapersOptions& options) {
+  return {fmt::format("papers {} h rate {} hourly {} {}", options.hours, options.rate,
+                      fmt::join(options.hourly_rates, ","), mix_text(options.mix)),
+          hours(options.hours), kDaysMax, generated(options, workload::make_papers)};
+}
+
+DaySource poisson_days(const workload::PoissonOptions& options) {
+  return {fmt::format("poisson {} jobs a minute, {} jobs, {} h, {}", options.rate_per_min,
+                      options.jobs.value_or(0), options.hours.value_or(0), mix_text(options.mix)),
+          hours(options.hours.value_or(0)), kDaysMax, generated(options, workload::make_poisson)};
+}
+
+DaySource realistic_days(const workload::RealisticOptions& options) {
+  return {fmt::format("realistic {} h {} jobs an hour profile {} burstiness {} median {} sigma {} "
+                      "{}:{} slack {} {} {} curves {} memory {} {} {} {}",
+                      options.hours, options.jobs_per_hour, options.profile, options.burstiness,
+                      options.median_s, options.sigma, options.shortest_s, options.longest_s,
+                      options.slack_median, options.slack_sigma, options.slack_least,
+                      options.curves, options.memory_scale, options.memory_sigma,
+                      options.memory_unknown_gib, options.memory_max_gib),
+          hours(options.hours), kDaysMax, generated(options, workload::make_realistic)};
+}
+
+Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
+                             const Windows& windows) {
+  CHECK(windows.length > Micros{});
+  const auto days = std::make_shared<const Days>(cut(trace, windows));
+  if (days->empty()) {
+    return Error{fmt::format("{} has no {:g} hours with {} jobs or more", name,
+                             windows.length.to_seconds() / 3600, windows.jobs_min)};
+  }
+  return DaySource{fmt::format("trace {} window {} share {} least {}", digest_of(trace),
+                               windows.length.count, windows.share, windows.jobs_min),
+                   windows.length, days->size(),
+                   [days](std::uint64_t seed) -> Result<workload::Trace> {
+                     return (*days)[seed - day_seed(Role::kTest, 0)];
+                   }};
+}
+
+}  // namespace partita::experiment

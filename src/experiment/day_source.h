@@ -1,0 +1,43 @@
+// DaySource: where the days of a setting come from: a generator and a seed, or pieces of a trace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "experiment/seeds.h"
+#include "workload/generators/papers.h"
+#include "workload/generators/poisson.h"
+#include "workload/generators/realistic.h"
+#include "workload/job.h"
+
+namespace partita::experiment {
+
+struct DaySource {
+  std::string text;  // all that a day depends on beside its seed, for the definition
+  Micros window;     // energy is counted at least up to here
+  std::uint64_t days_max = kDaysMax;
+  // May be called on any thread; the same seed gives the same day.
+  std::function<Result<workload::Trace>(std::uint64_t seed)> make;
+};
+
+// The seed in the options is not used: each day has its own.
+DaySource papers_days(const workload::PapersOptions& options);
+DaySource poisson_days(const workload::PoissonOptions& options);
+DaySource realistic_days(const workload::RealisticOptions& options);
+
+struct Windows {
+  Micros length = Micros::seconds(86'400);
+  // Of the jobs, this share is kept, chosen by position: a fleet smaller than the one that the
+  // trace is of. The same share of one trace always keeps the same jobs.
+  double share = 1;
+  std::uint64_t jobs_min = 20;  // a window with fewer says nothing and is passed over
+};
+
+// Day i is the i-th window with enough jobs, its time beginning at 0. `name` and the jobs stand for
+// the trace in the definition. Fails when no window has enough.
+Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
+                             const Windows& windows);
+
+}  // namespace partita::experiment
