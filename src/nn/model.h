@@ -1,0 +1,64 @@
+// Model: a trained policy as a file: what it is, how it was made, and its networks.
+//
+// docs/models.md describes the file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "nn/network.h"
+#include "nn/tensor_file.h"
+
+namespace partita::nn {
+
+// What a model needs to be used rightly, and where it comes from. All of it is in the file.
+struct ModelFacts {
+  std::string encoding;  // what its inputs and outputs mean, with a version: "mean-field+/1"
+  std::string gpu;       // model key: the layouts below are of this GPU
+  std::string layouts;   // what it chooses from, in order of its outputs
+  std::string command;   // that trained it
+  std::string seed;
+  std::string commit;                       // of the program that trained it
+  std::map<std::string, std::string> more;  // what the encoding wants besides
+
+  bool operator==(const ModelFacts&) const = default;
+};
+
+// Observations are shifted and scaled before the network sees them, and cut at +-`clip`.
+struct Normaliser {
+  std::vector<float> mean;
+  std::vector<float> scale;
+  float clip = 10;
+
+  // REQUIRES: state has as many values as the normaliser, or the normaliser is empty.
+  void apply(std::span<float> state) const;
+  bool operator==(const Normaliser&) const = default;
+};
+
+struct Model {
+  ModelFacts facts;
+  Normaliser normaliser;  // empty: none
+  Network policy;
+  std::optional<Network> value;  // what training also had; not needed to decide
+
+  bool operator==(const Model&) const = default;
+};
+
+TensorFile to_tensors(const Model& model);
+// Refuses a file that is not a model of ours, lacks something, or has networks whose layers do not
+// fit each other or numbers that are not finite.
+Result<Model> from_tensors(const TensorFile& file);
+
+Result<Model> parse_model(std::string_view bytes);
+std::string format_model(const Model& model);
+
+// Errors name the path. Writing goes by way of PATH.new, so that a model is there old or new.
+Result<std::string> read_bytes(const std::string& path);
+Status write_bytes(const std::string& path, std::string_view bytes);
+Result<Model> read_model(const std::string& path);
+
+}  // namespace partita::nn
