@@ -58,7 +58,7 @@ void Activations::forward(const Network& network, std::span<const float> states,
   const float* in = states.data();
   for (int i = 0; i < shape.layers(); ++i) {
     const LayerSize size = shape.layer(i, batch);
-    std::vector<float>& out = layers_[static_cast<std::size_t>(i)];
+    Floats& out = layers_[static_cast<std::size_t>(i)];
     out.resize(static_cast<std::size_t>(size.outputs) * static_cast<std::size_t>(batch));
     kernels.affine(size, network.weights(i).data(), network.biases(i).data(), in, out.data());
     if (i + 1 < shape.layers()) kernels.activate(shape.activation, out.size(), out.data());

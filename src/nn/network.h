@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "nn/floats.h"
 #include "nn/kernels/kernels.h"
 
 namespace partita::nn {
@@ -48,7 +49,7 @@ class Network {
 
   Shape shape_;
   std::vector<std::size_t> begin_;  // by layer
-  std::vector<float> parameters_;
+  Floats parameters_;
 };
 
 // What every layer gave for a batch of states; its memory is used again.
@@ -61,12 +62,12 @@ class Activations {
   int batch() const { return batch_; }
 
   // REQUIRES: states.size() is the inputs of the network times `batch`. Allocates only when the
-  // batch is larger than any before.
+  // batch is larger than any before. The same bits for states that begin alike (floats.h).
   void forward(const Network& network, std::span<const float> states, int batch,
                const Kernels& kernels);
 
  private:
-  std::vector<std::vector<float>> layers_;
+  std::vector<Floats> layers_;
   int batch_ = 0;
 };
 
@@ -75,11 +76,13 @@ class Evaluator {
  public:
   // Valid until the next call. Allocates the first time only.
   std::span<const float> operator()(const Network& network, std::span<const float> state) {
-    activations_.forward(network, state, 1, portable_kernels());
+    state_.assign(state.begin(), state.end());
+    activations_.forward(network, state_, 1, portable_kernels());
     return activations_.outputs();
   }
 
  private:
+  Floats state_;
   Activations activations_;
 };
 
