@@ -19,10 +19,10 @@ using workload::kRateMax;
 using workload::kSlackMax;
 
 constexpr VerbSet kEvery = ~VerbSet{0};
-constexpr VerbSet kRuns = set_of(Verb::kSimulate, Verb::kCompare, Verb::kTune, Verb::kSize);
-constexpr VerbSet kMakes =
-    set_of(Verb::kGenerate, Verb::kSimulate, Verb::kCompare, Verb::kTune, Verb::kSize);
-constexpr VerbSet kReads = set_of(Verb::kConvert, Verb::kSimulate, Verb::kCompare, Verb::kSize);
+constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment);
+constexpr VerbSet kRuns = kDays | set_of(Verb::kSimulate, Verb::kCompare, Verb::kSize);
+constexpr VerbSet kMakes = kRuns | set_of(Verb::kGenerate);
+constexpr VerbSet kReads = kRuns | set_of(Verb::kConvert);
 constexpr double kMedianMax = kMinutesMax * 60;
 
 template <typename T>
@@ -99,7 +99,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = kRuns, .section = "cluster", .choices = power_names},
     {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
      .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
-     .verbs = set_of(Verb::kSimulate, Verb::kTune, Verb::kSize), .section = "policy",
+     .verbs = kDays | set_of(Verb::kSimulate, Verb::kSize), .section = "policy",
      .choices = scheduler_names, .check = check_scheduler},
     {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
      .sentence = "Schedulers to compare, separated by commas, or all.",
@@ -121,6 +121,11 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "What changing a layout costs: the measured times of each instance, or the "
                  "papers' 4 s off the deadlines.",
      .verbs = kRuns, .section = "policy", .choices = repartition_cost_names},
+    {.name = "estimate-error", .kind = ValueKind::kNumber, .metavar = "SIGMA",
+     .default_text = "0", .low = 0, .high = kEstimateErrorMax,
+     .sentence = "Policies are told run times that are wrong by a factor, log-normal with this "
+                 "SIGMA: 0.3 is about 30 %.",
+     .verbs = kRuns, .section = "policy"},
     {.name = "et-a", .kind = ValueKind::kNumber, .metavar = "A", .default_text = "2e-7",
      .low = 0, .high = kEtAMax, .unit = "per W·min",
      .sentence = "Weight of energy (W·min) against mean tardiness (min) in ET.",
@@ -154,6 +159,13 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kExperiment)},
     {.name = "out-dir", .kind = ValueKind::kText, .metavar = "DIR", .default_text = ".",
      .sentence = "Where the runs are kept.", .verbs = set_of(Verb::kExperiment)},
+    {.name = "until-decided", .kind = ValueKind::kSwitch,
+     .sentence = "Go on beyond --days until every difference to the reference is decided, by a "
+                 "test that may be looked at as often as one likes; at most 2,000 days.",
+     .verbs = set_of(Verb::kExperiment)},
+    {.name = "traces", .kind = ValueKind::kText, .metavar = "DIR",
+     .sentence = "Folder with published traces: sensitivity then asks about them too.",
+     .verbs = set_of(Verb::kExperiment)},
     {.name = "restart", .kind = ValueKind::kSwitch,
      .sentence = "Throw away the runs that are there instead of going on with them.",
      .verbs = set_of(Verb::kExperiment)},
@@ -287,6 +299,14 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Zero of time: first (the earliest row), midnight (of its day) or a time as the "
                  "trace writes it.",
      .verbs = kReads, .section = "workload", .only_for = "trace", .choices = origin_names},
+    {.name = "window", .kind = ValueKind::kNumber, .metavar = "HOURS", .default_text = "24",
+     .low = 0, .high = kHoursMax, .unit = "h",
+     .sentence = "Length of the days that a trace is cut into; every third is for tuning.",
+     .verbs = kDays, .section = "workload", .only_for = "trace"},
+    {.name = "sample", .kind = ValueKind::kNumber, .metavar = "SHARE", .default_text = "1",
+     .low = 0, .high = 1,
+     .sentence = "Share of the trace's jobs to keep, for a fleet smaller than the one it is of.",
+     .verbs = kDays, .section = "workload", .only_for = "trace"},
     {.name = "time-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR", .default_text = "1",
      .low = 0, .high = kRateMax,
      .sentence = "Multiplies the times between arrivals; 0.5 doubles the load.",
@@ -341,8 +361,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "SHELL", .kind = ValueKind::kName, .metavar = "bash|zsh|fish",
      .sentence = "The shell to write the completion for.", .verbs = set_of(Verb::kCompletion),
      .choices = shell_names},
-    {.name = "STUDY", .kind = ValueKind::kName, .metavar = "NAME",
-     .sentence = "The experiment to run.", .verbs = set_of(Verb::kExperiment),
+    {.name = "STUDY", .kind = ValueKind::kName, .metavar = "STUDY",
+     .sentence = "The experiment to run; without one, the settings and [[policies]] of --scenario "
+                 "are an experiment of your own.", .verbs = set_of(Verb::kExperiment),
      .choices = study_names},
     {.name = "PLAN", .kind = ValueKind::kName, .metavar = "static|timetable",
      .sentence = "What to look for: one mix of layouts, or one for each part of the day.",

@@ -36,6 +36,8 @@ Result<RunSettings> run_settings(const Values& values) {
   settings.options.repartition_cost = *cost;
   settings.options.et_a = values.number("et-a");
   settings.seed = values.count("seed");
+  settings.options.estimate_error = values.number("estimate-error");
+  settings.options.estimate_seed = settings.seed;
   settings.repartition = values.text("repartition");
   const auto repartitioner =
       policies::make_repartitioner(settings.repartition, **model, settings.options.gpus);

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -74,8 +75,9 @@ class ScenarioReader {
 
   Result<ScenarioInfo> read(const toml::table& root) {
     for (const auto& [key, node] : root) {
-      const Status good =
-          node.is_table() ? read_section(key.str(), *node.as_table()) : read_top(key.str(), node);
+      const Status good = key.str() == "policies" ? read_policies(node)
+                          : node.is_table()       ? read_section(key.str(), *node.as_table())
+                                                  : read_top(key.str(), node);
       if (!good) return good.error();
     }
     return info_;
@@ -120,6 +122,54 @@ class ScenarioReader {
       if (!good) return good;
     }
     return {};
+  }
+
+  Status read_policies(const toml::node& node) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr || !list->is_array_of_tables()) {
+      return at(node, "policies is a list: write [[policies]] above each one");
+    }
+    values_.policies.clear();
+    for (const toml::node& item : *list) {
+      PolicyEntry entry;
+      entry.place = fmt::format("{} line {}", shown_name_, item.source().begin.line);
+      for (const auto& [key, value] : *item.as_table()) {
+        const Status good = read_policy_key(entry, key.str(), value);
+        if (!good) return good;
+      }
+      if (entry.name.empty()) return at(item, "policies.name: every policy needs a name");
+      for (const PolicyEntry& other : values_.policies) {
+        if (other.name == entry.name) {
+          return at(item, fmt::format("policies.name: there are two policies '{}'", entry.name));
+        }
+      }
+      values_.policies.push_back(std::move(entry));
+    }
+    return {};
+  }
+
+  Status read_policy_key(PolicyEntry& entry, std::string_view key, const toml::node& node) const {
+    const std::array<std::pair<std::string_view, std::string*>, 5> fields{
+        {{"name", &entry.name},
+         {"scheduler", &entry.scheduler},
+         {"repartition", &entry.repartition},
+         {"preemption", &entry.preemption},
+         {"repartition_cost", &entry.repartition_cost}}};
+    std::vector<std::string> known;
+    for (const auto& [name, field] : fields) {
+      known.push_back(fmt::format("policies.{}", name));
+      if (name != key) continue;
+      if (!node.is_string())
+        return at(node, fmt::format("policies.{}: wanted text in quotes", key));
+      *field = node.as_string()->get();
+      if (key == "name") return {};
+      std::string flag(key);
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      const Status good = check_value(*find_flag(flag), *field);
+      if (!good) return at(node, fmt::format("policies.{}: {}", key, good.error().message));
+      return {};
+    }
+    return at(node, unknown_name("key", fmt::format("policies.{}", key), known).message);
   }
 
   Status read_value(const FlagRecord& flag, const std::string& key, const toml::node& node) {

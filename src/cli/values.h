@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -20,6 +21,16 @@ struct Value {
   std::string text;
   std::string place;   // for messages: "--gpus", "mine.toml line 3, cluster.gpus"
   bool typed = false;  // on the command line
+};
+
+// One of [[policies]] in a scenario file: what an experiment compares. Empty: as [policy] says.
+struct PolicyEntry {
+  std::string name;
+  std::string scheduler;
+  std::string repartition;
+  std::string preemption;
+  std::string repartition_cost;
+  std::string place;  // for messages: "mine.toml line 20"
 };
 
 class Values {
@@ -43,6 +54,8 @@ class Values {
   Error wrong(std::string_view name, const Error& why) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
+
+  std::vector<PolicyEntry> policies;
 
  private:
   std::map<std::string, Value, std::less<>> values_;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/name_lists.h"
+#include "cli/own_study.h"
 #include "cli/progress_bar.h"
-#include "cli/table.h"
+#include "cli/study_text.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "experiment/claims.h"
@@ -16,118 +19,18 @@
 namespace partita::cli {
 namespace {
 
-using experiment::Claim;
-using experiment::Measure;
+using experiment::Ending;
+using experiment::Plan;
+using experiment::Study;
+using Summaries = std::vector<experiment::Summary>;
 
 constexpr std::uint64_t kQuickDays = 5;
+constexpr std::uint64_t kDecidedDaysMax = 2'000;  // as the flag says
 
 // Set by the first Ctrl-C: no run is begun any more, and what is finished stays.
 std::atomic<bool> cancelled = false;
 
-std::string pm(const experiment::Estimate& estimate, double scale, int digits) {
-  const double half = estimate.t ? (estimate.t->high - estimate.t->low) / 2 : 0;
-  return fmt::format("{:.{}f} ± {:.{}f}", estimate.mean * scale, digits, half * scale, digits);
-}
-
-std::string percent_of(const experiment::Difference& difference) {
-  if (!difference.relative) return "-";
-  const auto& interval = difference.relative->interval;
-  if (!interval) return fmt::format("{:+.1f} %", 100 * difference.relative->share);
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * difference.relative->share,
-                     100 * interval->low, 100 * interval->high);
-}
-
-std::string setting_text(const experiment::Summary& summary, bool bold) {
-  Table table({{"policy", Align::kLeft},
-               {"ET", Align::kRight},
-               {"kWh a day", Align::kRight},
-               {"tardy min", Align::kRight},
-               {"ET against " + summary.reference, Align::kRight},
-               {"verdict", Align::kLeft}});
-  std::vector<const experiment::PolicySummary*> ranked;
-  for (const experiment::PolicySummary& policy : summary.policies) ranked.push_back(&policy);
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
-    return a->estimates[Measure::kEt].mean < b->estimates[Measure::kEt].mean;
-  });
-  for (const experiment::PolicySummary* policy : ranked) {
-    const bool reference = !policy->differences.has_value();
-    const auto* et = reference ? nullptr : &(*policy->differences)[Measure::kEt];
-    table.add({policy->policy, pm(policy->estimates[Measure::kEt], 1, 4),
-               pm(policy->estimates[Measure::kEnergy], 1 / 3.6e6, 2),
-               pm(policy->estimates[Measure::kTardiness], 1.0 / 60, 3),
-               reference ? "" : percent_of(*et),
-               reference ? "reference" : std::string(verdict_name(et->verdict))});
-  }
-  return fmt::format("{} {}, {} days, 95 % intervals\n\n{}\n", summary.experiment, summary.setting,
-                     summary.days, table.text(bold));
-}
-
-std::string_view unit_of(Claim::Kind kind) {
-  switch (kind) {
-    case Claim::Kind::kTardinessMin:
-      return "min";
-    case Claim::Kind::kEnergyMWMin:
-      return "M W·min";
-    case Claim::Kind::kLatePercent:
-    case Claim::Kind::kEtGainPercent:
-      return "%";
-  }
-  return "";
-}
-
-std::string ours_text(const experiment::JudgedClaim& judged) {
-  if (!judged.interval) return fmt::format("{:.4g}", judged.ours);
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", judged.ours, judged.interval->low,
-                     judged.interval->high);
-}
-
-std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
-  switch (judged.verdict) {
-    case experiment::ClaimVerdict::kReproduced:
-      return "reproduced";
-    case experiment::ClaimVerdict::kNotReproduced:
-      return "not reproduced";
-    case experiment::ClaimVerdict::kTooFewDays:
-      return "too few days";
-  }
-  return "";
-}
-
-std::string claims_text(const experiment::Study& study,
-                        const std::vector<experiment::JudgedClaim>& claims, bool bold) {
-  Table table({{"setting", Align::kLeft},
-               {"figure", Align::kLeft},
-               {"published", Align::kRight},
-               {"ours, 95 %", Align::kRight},
-               {"verdict", Align::kLeft},
-               {"remark", Align::kLeft}});
-  for (const experiment::JudgedClaim& judged : claims) {
-    const Claim& claim = *judged.claim;
-    table.add({claim.setting, claim.what,
-               fmt::format("{:g} {}", claim.published, unit_of(claim.kind)), ours_text(judged),
-               std::string(claim_verdict(judged)), claim.remark});
-  }
-  return fmt::format("published figures: {}\n\n{}", study.source, table.text(bold));
-}
-
-nlohmann::ordered_json claims_json(const std::vector<experiment::JudgedClaim>& claims) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const experiment::JudgedClaim& judged : claims) {
-    nlohmann::ordered_json one{{"setting", judged.claim->setting},
-                               {"figure", judged.claim->what},
-                               {"unit", unit_of(judged.claim->kind)},
-                               {"published", judged.claim->published},
-                               {"ours", judged.ours}};
-    if (judged.interval) one["low"] = judged.interval->low;
-    if (judged.interval) one["high"] = judged.interval->high;
-    one["verdict"] = claim_verdict(judged);
-    one["remark"] = judged.claim->remark;
-    json.push_back(std::move(one));
-  }
-  return json;
-}
-
-experiment::RunnerOptions runner_options(const Values& values, const experiment::Study& study,
+experiment::RunnerOptions runner_options(const Values& values, const Study& study,
                                          ProgressBar& bar) {
   experiment::RunnerOptions options;
   options.path = fmt::format("{}/{}.runs.jsonl", values.text("out-dir"), study.name);
@@ -144,20 +47,9 @@ experiment::RunnerOptions runner_options(const Values& values, const experiment:
   return options;
 }
 
-Result<experiment::Outcome> run_study(const Values& values, const experiment::Study& study,
-                                      std::uint64_t days, const Console& console) {
-  const auto tasks = tasks_of(study, days);
-  if (!tasks) return tasks.error();
-  ProgressBar bar(console.shows_progress, study.name);
-  const auto previous = std::signal(SIGINT, [](int) { cancelled = true; });
-  Result<experiment::Outcome> outcome = run_tasks(*tasks, runner_options(values, study, bar));
-  std::signal(SIGINT, previous);
-  return outcome;
-}
-
-Result<std::vector<experiment::Summary>> summarise_study(
-    const experiment::Study& study, std::span<const experiment::RunRecord> runs) {
-  std::vector<experiment::Summary> summaries;
+Result<Summaries> summarise_study(const Study& study, std::span<const experiment::RunRecord> runs,
+                                  Plan plan) {
+  Summaries summaries;
   for (const experiment::StudySetting& setting : study.settings) {
     std::vector<experiment::RunRecord> records;
     for (const experiment::RunRecord& run : runs) {
@@ -165,6 +57,7 @@ Result<std::vector<experiment::Summary>> summarise_study(
     }
     experiment::SummaryOptions options;
     options.reference = setting.policies.front().name;
+    options.plan = plan;
     auto summary = experiment::summarise(records, options);
     if (!summary) return summary.error();
     summaries.push_back(*std::move(summary));
@@ -172,35 +65,133 @@ Result<std::vector<experiment::Summary>> summarise_study(
   return summaries;
 }
 
+struct Found {
+  std::uint64_t days = 0;
+  std::vector<experiment::RunRecord> records;
+  Summaries summaries;
+  bool cancelled = false;
+};
+
+// All runs of so many days, and what they say.
+Result<Found> find(const Study& study, std::uint64_t days, experiment::RunnerOptions options,
+                   Plan plan, Ending ending) {
+  const auto tasks = tasks_of(study, days);
+  if (!tasks) return tasks.error();
+  options.ending = ending;
+  auto outcome = run_tasks(*tasks, options);
+  if (!outcome) return outcome.error();
+  if (outcome->cancelled) return Found{days, {}, {}, true};
+  auto summaries = summarise_study(study, outcome->records, plan);
+  if (!summaries) return summaries.error();
+  return Found{days, std::move(outcome->records), *std::move(summaries), false};
+}
+
+bool all_decided(const Summaries& summaries) {
+  return std::ranges::all_of(summaries, [](const experiment::Summary& summary) {
+    return summary.all_decided(experiment::Measure::kEt);
+  });
+}
+
+std::uint64_t most_days(const Study& study) {
+  std::uint64_t most = 0;
+  for (const experiment::StudySetting& setting : study.settings) {
+    most = std::max(most, setting.days.test_days_max);
+  }
+  return most;
+}
+
+// Round after round, a quarter more days each, until all is decided. A round finds the runs of the
+// one before in the file, so that resuming takes the same steps.
+Result<Found> find_until_decided(const Study& study, std::uint64_t days,
+                                 experiment::RunnerOptions options) {
+  const std::uint64_t last = std::min(kDecidedDaysMax, most_days(study));
+  days = std::min(std::max(days, experiment::SequentialRule{}.days_min), last);
+  while (true) {
+    auto round = find(study, days, options, Plan::kUntilDecided, Ending::kRound);
+    if (!round || round->cancelled) return round;
+    options.existing = experiment::Existing::kResume;
+    if (all_decided(round->summaries) || days == last) break;
+    days = std::min(last, days + std::max<std::uint64_t>(10, days / 4));
+  }
+  return find(study, days, options, Plan::kUntilDecided, Ending::kFinal);
+}
+
+Result<Found> run_study(const Values& values, const Study& study, const Console& console) {
+  std::error_code ignored;  // the file says what is wrong with the folder
+  std::filesystem::create_directories(values.text("out-dir"), ignored);
+  const std::uint64_t days = values.has_switch("quick") ? kQuickDays : values.count("days");
+  ProgressBar bar(console.shows_progress, study.name);
+  const auto options = runner_options(values, study, bar);
+  const auto previous = std::signal(SIGINT, [](int) { cancelled = true; });
+  auto found = values.has_switch("until-decided")
+                   ? find_until_decided(study, days, options)
+                   : find(study, days, options, Plan::kFixedDays, Ending::kFinal);
+  std::signal(SIGINT, previous);
+  return found;
+}
+
+// A study sets everything itself.
+Status check_only_of_study(const Values& values, std::string_view study) {
+  for (const auto& [name, value] : values.all()) {
+    const FlagRecord* flag = find_flag(name);
+    if (!value.typed || (flag->section.empty() && name != "scenario")) continue;
+    return Error{
+        fmt::format("{} does not go with the study {}, which sets everything itself; "
+                    "leave the study away for an experiment of your own",
+                    value.place, study)};
+  }
+  return {};
+}
+
+Result<Study> chosen_study(const Values& values, const Console& console) {
+  const Value* name = values.given("STUDY");
+  const Value* traces = values.given("traces");
+  if (traces != nullptr && (name == nullptr || name->text != "sensitivity")) {
+    return Error{"--traces goes with the study sensitivity"};
+  }
+  if (name == nullptr) {
+    const bool own = values.given("scenario") != nullptr || values.given("jobs") != nullptr ||
+                     values.given("kind") != nullptr;
+    if (own) return own_study(values, console);
+    return Error{fmt::format("experiment needs a study ({}), or --scenario, --jobs or --kind",
+                             fmt::join(study_names(), ", "))};
+  }
+  const Status good = check_only_of_study(values, name->text);
+  if (!good) return good.error();
+  const auto study = experiment::find_study(name->text);
+  if (!study) return study.error();
+  return **study;
+}
+
+nlohmann::ordered_json found_json(const Study& study, const Found& found,
+                                  const std::vector<experiment::JudgedClaim>& claims) {
+  nlohmann::ordered_json json{{"experiment", study.name}, {"days", found.days}};
+  for (const experiment::Summary& summary : found.summaries) {
+    json["settings"].push_back(to_json(summary));
+  }
+  json["published"] = claims_json(claims);
+  return json;
+}
+
 }  // namespace
 
 Outcome run_experiment(const Values& values, Console& console) {
-  const Value* name = values.given("STUDY");
-  const auto study = experiment::find_study(name == nullptr ? "" : name->text);
+  const auto study = chosen_study(values, console);
   if (!study) return study.error();
-  const std::uint64_t days = values.has_switch("quick") ? kQuickDays : values.count("days");
-  const auto outcome = run_study(values, **study, days, console);
-  if (!outcome) return outcome.error();
-  if (outcome->cancelled) {
+  const auto found = run_study(values, *study, console);
+  if (!found) return found.error();
+  if (found->cancelled) {
     complain("stopped; the finished runs are kept, and the same command goes on from there");
     return 1;
   }
-  const auto summaries = summarise_study(**study, outcome->records);
-  if (!summaries) return summaries.error();
-  const auto claims = judge_claims(**study, outcome->records);
+  const auto claims = judge_claims(*study, found->records);
   if (values.has_switch("json")) {
-    nlohmann::ordered_json json{{"experiment", (*study)->name}, {"days", days}};
-    for (const experiment::Summary& summary : *summaries) {
-      json["settings"].push_back(to_json(summary));
-    }
-    json["published"] = claims_json(claims);
-    print_json(console, json);
+    print_json(console, found_json(*study, *found, claims));
     return 0;
   }
-  for (const experiment::Summary& summary : *summaries) {
-    console.out.write(setting_text(summary, console.bold) + "\n");
-  }
-  if (!claims.empty()) console.out.write(claims_text(**study, claims, console.bold));
+  console.out.write(summaries_text(found->summaries, console.bold));
+  if (!claims.empty()) console.out.write(claims_text(*study, claims, console.bold));
+  if (study->source.empty()) console.out.write(saving_text(found->summaries.front()));
   return 0;
 }
 

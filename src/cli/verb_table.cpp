@@ -54,13 +54,17 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "of --repartition, with 95 % intervals of the means and of the difference day by day.",
      "partita tune static --scenario smart-mig --days 20\n"
      "partita tune timetable --scenario smart-mig --switches 4 --evaluations 3000 --json"},
-    {Verb::kExperiment, "experiment", "reproduce a source on days nobody tuned on",
-     "Every policy meets the same days. Means and differences have 95 % intervals, verdicts are "
-     "corrected for the number of policies, and the source's own figures stand beside ours. Runs "
-     "are kept in OUT/STUDY.runs.jsonl as they finish: the same command goes on where it was "
+    {Verb::kExperiment, "experiment", "policies on the same days, with honest statistics",
+     "Reproduces a source (STUDY), or compares policies on a workload of your own (--scenario or "
+     "--jobs): a generator makes the days, a trace is cut into them. Every policy meets the same "
+     "days, and none of them was tuned on. Means and differences have 95 % intervals, verdicts "
+     "are corrected for the number of policies, and a source's own figures stand beside ours. "
+     "Runs are kept in DIR/NAME.runs.jsonl as they finish: the same command goes on where it was "
      "stopped.",
      "partita experiment smart-mig --days 200\n"
-     "partita experiment tech-report --quick --json"},
+     "partita experiment tech-report --quick --json\n"
+     "partita experiment --scenario ./mine.toml --days 100 --until-decided\n"
+     "partita experiment --jobs trace.csv --gpus 16 --scheduler mdd --repartition static:2"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT.",

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/check.h"
+#include "cli/day_sources.h"
 #include "cli/progress_bar.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
@@ -25,19 +27,14 @@ struct Judged {
   std::vector<double> tardiness_min;
 };
 
-// Days of one role: the generator of the values with the seeds of that role.
-Result<std::vector<workload::Trace>> make_days(const Values& values, Role role, std::uint64_t count,
-                                               const Console& console) {
-  const FlagRecord* seed = find_flag("seed");
+// Days of one role.
+Result<std::vector<workload::Trace>> make_days(const experiment::DaySource& source, Role role,
+                                               std::uint64_t count) {
   std::vector<workload::Trace> days;
   for (std::uint64_t day = 0; day < count; ++day) {
-    Values of_day = values;
-    const Status set = of_day.set(
-        *seed, {std::to_string(experiment::day_seed(role, day)), "the seed of a day", true});
-    CHECK(set.ok());
-    Result<RunJobs> jobs = read_run_jobs(of_day, console);
-    if (!jobs) return jobs.error();
-    days.push_back(std::move(jobs->trace));
+    Result<workload::Trace> made = source.make(experiment::day_seed(role, day));
+    if (!made) return made.error();
+    days.push_back(*std::move(made));
   }
   return days;
 }
@@ -148,13 +145,22 @@ Outcome run_tune(const Values& values, Console& console) {
   if (values.given("PLAN") == nullptr) return Error{"tune needs the PLAN: static or timetable"};
   auto settings = run_settings(values);
   if (!settings) return settings.error();
-  const auto days = make_days(values, Role::kTune, values.count("days"), console);
+  const auto source = day_source(values, console);
+  if (!source) return source.error();
+  if (source->tune_days_max == 0) {
+    return Error{
+        fmt::format("{} has fewer than three windows of {:g} hours: none is left to tune "
+                    "on; a smaller --window makes more",
+                    values.text("jobs"), values.number("window"))};
+  }
+  const auto days =
+      make_days(*source, Role::kTune, std::min(values.count("days"), source->tune_days_max));
   if (!days) return days.error();
-  const auto test_days = make_days(values, Role::kTest, values.count("test-days"), console);
+  const auto test_days =
+      make_days(*source, Role::kTest, std::min(values.count("test-days"), source->test_days_max));
   if (!test_days) return test_days.error();
-  const auto jobs = read_run_jobs(values, console);
-  if (!jobs) return jobs.error();
-  set_horizon(*settings, values, *jobs);
+  settings->options.horizon =
+      values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
   const auto tuned = search(values, *settings, *days, console);
   if (!tuned) {
     complain(tuned.error().message);

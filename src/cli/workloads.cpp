@@ -20,9 +20,8 @@ using Source = Result<std::unique_ptr<JobSource>>;
 // A source with a limit on its jobs, and with someone watching how far it is.
 class WatchedSource final : public JobSource {
  public:
-  WatchedSource(JobSource& source, const Values& values, const Console& console,
-                std::string_view what)
-      : source_(source), bar_(console.shows_progress, std::string(what)) {
+  WatchedSource(JobSource& source, const Values& values, bool shows_progress, std::string_view what)
+      : source_(source), bar_(shows_progress, std::string(what)) {
     if (values.given("max-jobs") != nullptr) jobs_left_ = values.count("max-jobs");
   }
 
@@ -101,7 +100,8 @@ Result<RunJobs> read_run_jobs(const Values& values, const Console& console) {
   Source source = from_file ? open_jobs(values) : make_generator(values);
   if (!source) return source.error();
   Result<workload::Trace> trace = [&] {
-    WatchedSource watched(**source, values, console, from_file ? "reading" : "generating");
+    WatchedSource watched(**source, values, console.shows_progress,
+                          from_file ? "reading" : "generating");
     return workload::read_all(watched);
   }();
   if (!trace) return trace.error();
@@ -109,9 +109,16 @@ Result<RunJobs> read_run_jobs(const Values& values, const Console& console) {
   return RunJobs{*std::move(trace), window_end(values, **origin)};
 }
 
+Result<workload::Trace> generate_jobs(const Values& values) {
+  Source source = make_generator(values);
+  if (!source) return source.error();
+  WatchedSource limited(**source, values, false, "");
+  return workload::read_all(limited);
+}
+
 Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& out,
                              const Console& console) {
-  WatchedSource watched(source, values, console, "writing");
+  WatchedSource watched(source, values, console.shows_progress, "writing");
   CopiedJobs copied;
   std::string line;
   workload::write_header(line);

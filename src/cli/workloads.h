@@ -25,6 +25,9 @@ struct RunJobs {
 // From --jobs, else from the generator of --kind. Prints the source's warnings.
 Result<RunJobs> read_run_jobs(const Values& values, const Console& console);
 
+// From the generator alone, without a word; on any thread.
+Result<workload::Trace> generate_jobs(const Values& values);
+
 // Rows of `source` to `out` in the native format, with progress and the source's warnings.
 struct CopiedJobs {
   std::uint64_t jobs = 0;

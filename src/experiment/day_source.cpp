@@ -14,6 +14,7 @@ namespace partita::experiment {
 namespace {
 
 constexpr std::uint64_t kShareSeed = 7;  // which jobs a share keeps
+constexpr std::size_t kTuneEvery = 3;    // windows
 
 Micros hours(double count) {
   return micros_from_seconds(count * 3600);
@@ -76,18 +77,32 @@ Days cut(const workload::Trace& trace, const Windows& windows) {
   return days;
 }
 
+struct SplitDays {
+  Days test;
+  Days tune;
+};
+
+SplitDays split_days(Days days) {
+  SplitDays split;
+  for (std::size_t i = 0; i < days.size(); ++i) {
+    (i % kTuneEvery == kTuneEvery - 1 ? split.tune : split.test).push_back(std::move(days[i]));
+  }
+  return split;
+}
+
 }  // namespace
 
 DaySource papers_days(const workload::PapersOptions& options) {
   return {fmt::format("papers {} h rate {} hourly {} {}", options.hours, options.rate,
                       fmt::join(options.hourly_rates, ","), mix_text(options.mix)),
-          hours(options.hours), kDaysMax, generated(options, workload::make_papers)};
+          hours(options.hours), kDaysMax, kDaysMax, generated(options, workload::make_papers)};
 }
 
 DaySource poisson_days(const workload::PoissonOptions& options) {
   return {fmt::format("poisson {} jobs a minute, {} jobs, {} h, {}", options.rate_per_min,
                       options.jobs.value_or(0), options.hours.value_or(0), mix_text(options.mix)),
-          hours(options.hours.value_or(0)), kDaysMax, generated(options, workload::make_poisson)};
+          hours(options.hours.value_or(0)), kDaysMax, kDaysMax,
+          generated(options, workload::make_poisson)};
 }
 
 DaySource realistic_days(const workload::RealisticOptions& options) {
@@ -98,23 +113,31 @@ DaySource realistic_days(const workload::RealisticOptions& options) {
                       options.slack_median, options.slack_sigma, options.slack_least,
                       options.curves, options.memory_scale, options.memory_sigma,
                       options.memory_unknown_gib, options.memory_max_gib),
-          hours(options.hours), kDaysMax, generated(options, workload::make_realistic)};
+          hours(options.hours), kDaysMax, kDaysMax, generated(options, workload::make_realistic)};
 }
 
 Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
                              const Windows& windows) {
   CHECK(windows.length > Micros{});
-  const auto days = std::make_shared<const Days>(cut(trace, windows));
-  if (days->empty()) {
+  const auto split = std::make_shared<const SplitDays>(split_days(cut(trace, windows)));
+  if (split->test.empty()) {
     return Error{fmt::format("{} has no {:g} hours with {} jobs or more", name,
                              windows.length.to_seconds() / 3600, windows.jobs_min)};
   }
-  return DaySource{fmt::format("trace {} window {} share {} least {}", digest_of(trace),
-                               windows.length.count, windows.share, windows.jobs_min),
-                   windows.length, days->size(),
-                   [days](std::uint64_t seed) -> Result<workload::Trace> {
-                     return (*days)[seed - day_seed(Role::kTest, 0)];
-                   }};
+  DaySource source;
+  source.text = fmt::format("trace {} window {} share {} least {}", digest_of(trace),
+                            windows.length.count, windows.share, windows.jobs_min);
+  source.window = windows.length;
+  source.test_days_max = split->test.size();
+  source.tune_days_max = split->tune.size();
+  source.make = [split](std::uint64_t seed) -> Result<workload::Trace> {
+    const Role role = role_of_seed(seed);
+    const Days& days = role == Role::kTest ? split->test : split->tune;
+    const std::uint64_t day = seed - day_seed(role, 0);
+    CHECK(day < days.size());
+    return days[day];
+  };
+  return source;
 }
 
 }  // namespace partita::experiment

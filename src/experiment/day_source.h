@@ -15,11 +15,13 @@
 namespace partita::experiment {
 
 struct DaySource {
-  std::string text;  // all that a day depends on beside its seed, for the definition
-  Micros window;     // energy is counted at least up to here
-  std::uint64_t days_max = kDaysMax;
-  // May be called on any thread; the same seed gives the same day.
-  std::function<Result<workload::Trace>(std::uint64_t seed)> make;
+  std::string text = {};  // all that a day depends on beside its seed, for the definition
+  Micros window = {};     // energy is counted at least up to here
+  std::uint64_t test_days_max = kDaysMax;
+  std::uint64_t tune_days_max = kDaysMax;  // and as many to train on
+  // The day of a seed (seeds.h) below these limits. May be called on any thread; the same seed
+  // gives the same day.
+  std::function<Result<workload::Trace>(std::uint64_t seed)> make = {};
 };
 
 // The seed in the options is not used: each day has its own.
@@ -35,8 +37,9 @@ struct Windows {
   std::uint64_t jobs_min = 20;  // a window with fewer says nothing and is passed over
 };
 
-// Day i is the i-th window with enough jobs, its time beginning at 0. `name` and the jobs stand for
-// the trace in the definition. Fails when no window has enough.
+// A day is a window with enough jobs, its time beginning at 0. Every third of them is a day to tune
+// (and train) on, the others are test days, so that no day is both. `name` is for messages. Fails
+// when no window has enough jobs.
 Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
                              const Windows& windows);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "experiment/test_support.h"
 
 namespace partita::experiment {
@@ -46,24 +48,28 @@ TEST(DaySource, TheTextChangesWithTheOptions) {
   EXPECT_NE(realistic_days(realistic).text, realistic_days({}).text);
 }
 
-TEST(TraceDays, CutIntoWindowsThatBeginAtZeroAndLoseNoJob) {
-  const workload::Trace trace = steady(5);
+TEST(TraceDays, CutIntoWindowsThatBeginAtZeroAndEveryJobIsInOneOfThem) {
+  const workload::Trace trace = steady(7);
   const auto days = trace_days(trace, "x", {.length = kHour, .share = 1, .jobs_min = 1});
   ASSERT_TRUE(days.ok());
-  ASSERT_EQ(days->days_max, 5U);
-  std::size_t jobs = 0;
-  for (std::uint64_t day = 0; day < days->days_max; ++day) {
-    const auto one = days->make(day_seed(Role::kTest, day));
+  ASSERT_EQ(days->test_days_max, 5U);
+  ASSERT_EQ(days->tune_days_max, 2U);
+  std::set<std::string> seen;
+  const auto look_at = [&](std::uint64_t seed) {
+    const auto one = days->make(seed);
     ASSERT_TRUE(one.ok());
-    for (std::size_t i = 0; i < one->jobs.size(); ++i, ++jobs) {
-      const workload::Job& whole = trace.jobs[jobs];
+    for (std::uint32_t i = 0; i < one->jobs.size(); ++i) {
+      const std::string id(one->id(JobId{i}));
+      EXPECT_TRUE(seen.insert(id).second);
+      const workload::Job& whole = trace.jobs[std::stoul(id)];
       EXPECT_EQ(one->jobs[i].arrival.count, whole.arrival.count % kHour.count);
       EXPECT_EQ((one->jobs[i].deadline - one->jobs[i].arrival).count, 900'000'000);
       EXPECT_EQ(one->jobs[i].time, whole.time);
-      EXPECT_EQ(one->id(JobId{static_cast<std::uint32_t>(i)}), std::to_string(jobs));
     }
-  }
-  EXPECT_EQ(jobs, trace.jobs.size());
+  };
+  for (std::uint64_t day = 0; day < 5; ++day) look_at(day_seed(Role::kTest, day));
+  for (std::uint64_t day = 0; day < 2; ++day) look_at(day_seed(Role::kTune, day));
+  EXPECT_EQ(seen.size(), trace.jobs.size());
 }
 
 TEST(TraceDays, AShareKeepsAboutThatManyAndAlwaysTheSame) {
@@ -82,7 +88,8 @@ TEST(TraceDays, WindowsWithTooFewJobsArePassedOverAndNoneAtAllIsAnError) {
   late.arrival = Micros{9 * kHour.count};
   late.deadline = late.arrival;
   trace.add(late, "late");
-  EXPECT_EQ(trace_days(trace, "x", {.length = kHour, .share = 1, .jobs_min = 2})->days_max, 2U);
+  EXPECT_EQ(trace_days(trace, "x", {.length = kHour, .share = 1, .jobs_min = 2})->test_days_max,
+            2U);
   const auto none = trace_days(trace, "x.csv", {.length = kHour, .share = 1, .jobs_min = 7});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message, "x.csv has no 1 hours with 7 jobs or more");

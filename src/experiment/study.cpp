@@ -35,6 +35,7 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.preemption = policy.preemption.value_or(setting.preemption);
   options.repartition_cost = policy.cost.value_or(setting.cost);
   options.horizon = setting.days.window;
+  options.estimate_error = setting.estimate_error;
   options.et_a = setting.et_a;
   return options;
 }
@@ -42,7 +43,8 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
 Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
                           const StudyPolicy& policy, std::uint64_t seed) {
   const mig::PowerCurve power = power_of(setting);
-  const sim::RunOptions options = options_of(setting, policy, power);
+  sim::RunOptions options = options_of(setting, policy, power);
+  options.estimate_seed = seed;
   const auto scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto forecast_scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto repartitioner =
@@ -107,10 +109,11 @@ Result<const Study*> find_study(std::string_view name) {
 std::string definition_of(const Study& study, std::string_view version) {
   std::string text = fmt::format("partita {} experiment {}\n", version, study.name);
   for (const StudySetting& setting : study.settings) {
-    text += fmt::format("setting {}: {}; {} {} power {} x {} preemption {} cost {} et_a {}\n",
-                        setting.name, setting.days.text, setting.gpus, setting.gpu, setting.power,
-                        setting.power_scale, preemption_text(setting.preemption),
-                        static_cast<int>(setting.cost), setting.et_a);
+    text += fmt::format(
+        "setting {}: {}; {} {} power {} x {} preemption {} cost {} estimates {} et_a {}\n",
+        setting.name, setting.days.text, setting.gpus, setting.gpu, setting.power,
+        setting.power_scale, preemption_text(setting.preemption), static_cast<int>(setting.cost),
+        setting.estimate_error, setting.et_a);
     for (const StudyPolicy& policy : setting.policies) text += policy_text(policy);
   }
   return text;
@@ -122,7 +125,7 @@ Result<std::vector<Task>> tasks_of(const Study& study, std::uint64_t days) {
     const Status good = check_setting(setting);
     if (!good) return good.error();
     for (const StudyPolicy& policy : setting.policies) {
-      for (std::uint64_t day = 0; day < std::min(days, setting.days.days_max); ++day) {
+      for (std::uint64_t day = 0; day < std::min(days, setting.days.test_days_max); ++day) {
         const std::uint64_t seed = day_seed(Role::kTest, day);
         tasks.push_back({{setting.name, policy.name, seed}, [&study, &setting, &policy, seed] {
                            return run_day(study, setting, policy, seed);

@@ -35,6 +35,7 @@ struct StudySetting {
   double power_scale = 1;  // of every level of the curve
   decide::Preemption preemption = {};
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
+  double estimate_error = 0;  // of the run times policies are told (sim/estimates.h)
   double et_a = 2e-7;
   std::vector<StudyPolicy> policies = {};  // the first is the reference
 };

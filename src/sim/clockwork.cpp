@@ -32,6 +32,12 @@ Micros Clockwork::next_event() const {
 void Clockwork::complete_due() {
   while (world.completions.first_time() == world.now) {
     const JobHandle job = world.completions.first_job();
+    if (world.outlived_estimate(job)) {
+      scheduler_.job_withdrawn(view, job);
+      world.extend_estimate(job);
+      scheduler_.job_returned(view, job);
+      continue;
+    }
     const SliceId slice = world.jobs[job].slice;
     world.completions.remove_first();
     world.complete(job);
@@ -53,7 +59,7 @@ void Clockwork::arrive_due() {
     const JobId id{first_id_.value + static_cast<std::uint32_t>(next_arrival_)};
     const std::uint16_t fits = fits_(job);
     if (fits == 0) unplaceable_ = id;
-    const JobHandle handle = world.jobs.add(job, id, fits);
+    const JobHandle handle = world.add_job(job, id, fits);
     scheduler_.job_arrived(view, handle);
     if (keep_newcomers) newcomers_.push_back(handle);
     ++next_arrival_;

@@ -5,6 +5,7 @@
 namespace partita::sim {
 
 RunOptions Rollout::quiet(RunOptions options) {
+  options.estimate_error = 0;  // a forecast knows no more than the policy
   options.keep_jobs = false;
   options.keep_schedule = false;
   return options;

@@ -28,6 +28,10 @@ struct RunOptions {
   RepartitionCost repartition_cost = RepartitionCost::kMeasured;
   Micros horizon;      // energy is counted at least up to here
   double et_a = 2e-7;  // weight of energy (W·min) against mean tardiness (min)
+  // Policies are told run times that are wrong by a log-normal factor (sim/estimates.h): standard
+  // deviation of its logarithm, and its seed. 0: they know the truth.
+  double estimate_error = 0;
+  std::uint64_t estimate_seed = 1;
   bool keep_jobs = false;
   bool keep_schedule = false;
 };

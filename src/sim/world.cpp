@@ -3,16 +3,10 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "sim/rounding.h"
 
 namespace partita::sim {
 namespace {
-
-// std::ceil for non-negative values below 2^63, without a call on machines before SSE4.1; and one
-// at least, so that every completion ends a stay that can be written down.
-std::int64_t round_up(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  return std::max<std::int64_t>(1, whole + (static_cast<double>(whole) < value ? 1 : 0));
-}
 
 // In order of GPU and time; an instance made and unmade at one instant leaves no seam.
 void join_layouts(std::vector<LayoutPiece>& pieces) {
@@ -34,6 +28,7 @@ void join_layouts(std::vector<LayoutPiece>& pieces) {
 World::World(const RunOptions& run_options)
     : options(run_options),
       cluster(*run_options.model, run_options.gpus),
+      estimates(run_options.estimate_error, run_options.estimate_seed),
       meter(run_options.gpus),
       free_preemption_(run_options.preemption.mode == decide::Preemption::Mode::kFree),
       may_preempt_(run_options.preemption.mode != decide::Preemption::Mode::kNone),
@@ -96,7 +91,7 @@ std::size_t World::release_left(std::span<const decide::Move> moves) {
 void World::change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
                         bool was_running) {
   if (was_running) {
-    job.work = job.work_at(now);
+    book_progress(handle, job);
     charge_interruption(job);
   } else if (!job.started) {
     job.started = true;
@@ -105,10 +100,30 @@ void World::change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t s
   job.size_index = size_index;
   set_pace(job);
   if (was_running) {
-    completions.change(handle, job.finish);
+    completions.change(handle, due(handle, job));
   } else {
-    completions.add(handle, job.finish);
+    completions.add(handle, due(handle, job));
   }
+}
+
+void World::book_progress(JobHandle handle, decide::ActiveJob& job) {
+  if (!estimates.exact()) estimates.book(handle, job, now);
+  job.work = job.work_at(now);
+}
+
+JobHandle World::add_job(const workload::Job& job, JobId id, std::uint16_t fits) {
+  if (estimates.exact()) return jobs.add(job, id, fits);
+  const JobHandle handle = jobs.add(estimates.told(job, id), id, fits);
+  estimates.begin(handle, job);
+  return handle;
+}
+
+void World::extend_estimate(JobHandle handle) {
+  decide::ActiveJob& job = jobs[handle];
+  book_progress(handle, job);
+  job.work = estimates.believe_more(handle);
+  set_pace(job);
+  completions.change(handle, due(handle, job));
 }
 
 // From now on the work falls at the pace of the present size.
@@ -121,7 +136,7 @@ void World::set_pace(decide::ActiveJob& job) {
 
 void World::rest(JobHandle handle, decide::ActiveJob& job) {
   completions.remove(handle);
-  job.work = job.work_at(now);
+  book_progress(handle, job);
   job.slice = SliceId{};
   charge_interruption(job);
   job.forget_on_time();
@@ -166,11 +181,25 @@ void World::copy_position(const World& other) {
   now = other.now;
   cluster = other.cluster;
   jobs = other.jobs;
-  completions = other.completions;
+  if (other.estimates.exact()) {
+    completions = other.completions;
+  } else {
+    expect_as_told();
+  }
   meter = other.meter;
   tally.clear();
   counts.events = 0;
   last_completion = other.last_completion;
+}
+
+// Completions as the records of the jobs have them.
+void World::expect_as_told() {
+  completions = {};
+  for (std::uint32_t i = 0; i < jobs.handles_end(); ++i) {
+    const JobHandle handle{i};
+    if (!jobs.present(handle) || !jobs[handle].running()) continue;
+    completions.add(handle, jobs[handle].finish);
+  }
 }
 
 void World::finish(RunResult& result) {

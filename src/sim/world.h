@@ -10,6 +10,7 @@
 #include "decide/view.h"
 #include "sim/completions.h"
 #include "sim/energy_meter.h"
+#include "sim/estimates.h"
 #include "sim/run.h"
 #include "sim/tally.h"
 
@@ -34,6 +35,15 @@ struct World {
   // The job's work is done; it leaves its slice.
   void complete(JobHandle handle);
 
+  // A job comes, and policies are told of it what they are told.
+  JobHandle add_job(const workload::Job& job, JobId id, std::uint16_t fits);
+  // The job at the head of the completions is not done: only its estimate has run out.
+  bool outlived_estimate(JobHandle handle) const {
+    return !estimates.exact() && !estimates.done(handle, now);
+  }
+  // It goes on where it runs, and more work is believed to be left.
+  void extend_estimate(JobHandle handle);
+
   // Books the present occupation of a GPU. Called after its slices changed.
   void meter_gpu(GpuId gpu) {
     const cluster::Gpu& state = cluster.gpus[gpu.value];
@@ -45,7 +55,8 @@ struct World {
   void finish(RunResult& result);
 
   // Takes over the position of another world of the same options: time, cluster, jobs and their
-  // completions, the state of the meter; not its counters and logs.
+  // completions, the state of the meter; not its counters and logs. Where run times are estimates,
+  // they are taken for the truth.
   void copy_position(const World& other);
 
   const RunOptions& options;
@@ -53,6 +64,7 @@ struct World {
   cluster::ClusterState cluster;
   decide::ActiveJobs jobs;
   Completions completions;
+  Estimates estimates;
   EnergyMeter meter;
   Tally tally;
   RunResult counts;  // counters and logs, filled while running
@@ -62,8 +74,13 @@ struct World {
   std::size_t release_left(std::span<const decide::Move> moves);
   void change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
                    bool was_running);
+  void expect_as_told();
   void rest(JobHandle handle, decide::ActiveJob& job);
   void set_pace(decide::ActiveJob& job);
+  void book_progress(JobHandle handle, decide::ActiveJob& job);
+  Micros due(JobHandle handle, const decide::ActiveJob& job) {
+    return estimates.exact() ? job.finish : estimates.due(handle, job);
+  }
   void charge_interruption(decide::ActiveJob& job) const;
   void log_piece(const decide::ActiveJob& job);
 

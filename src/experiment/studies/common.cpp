@@ -5,7 +5,7 @@
 namespace partita::experiment {
 namespace {
 
-constexpr const char* kLookahead = "lookahead:every=60,profile=papers,start=";
+constexpr const char* kLookahead = "lookahead:every=60";
 
 }  // namespace
 
@@ -32,10 +32,10 @@ std::string tuned_hourly() {
          "21:00=2,1,2,1,1,1,2,6,22:00=2,1,2,1,1,1,1,6,23:00=2,1,2,1,1,1,2,6";
 }
 
-std::string lookahead_from(const std::string& static_mix) {
+std::string lookahead_from(const std::string& static_mix, const std::string& profile) {
   std::string mix = static_mix.substr(std::string_view("static:").size());
   for (char& c : mix) c = c == ',' ? '/' : c;
-  return kLookahead + mix;
+  return fmt::format("{},profile={},start={}", kLookahead, profile, mix);
 }
 
 StudySetting smart_mig_setting(double rate) {

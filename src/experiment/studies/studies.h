@@ -22,8 +22,8 @@ std::string tuned_mix(int rate);
 // What `partita tune timetable --switches 24 --scenario smart-mig --evaluations 4000` finds.
 std::string tuned_hourly();
 
-// Looking ahead, beginning with the layouts of "static:...".
-std::string lookahead_from(const std::string& static_mix);
+// Looking ahead, beginning with the layouts of "static:...", with a profile of the day to expect.
+std::string lookahead_from(const std::string& static_mix, const std::string& profile = "papers");
 
 // SMART-MIG's day on eight GPUs, without policies.
 StudySetting smart_mig_setting(double rate);

@@ -1,0 +1,189 @@
+#include "cli/study_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/table.h"
+
+namespace partita::cli {
+namespace {
+
+using experiment::Claim;
+using experiment::Measure;
+
+// From here on one line a setting says more than a table each.
+constexpr std::size_t kManySettings = 5;
+
+std::string pm(const experiment::Estimate& estimate, double scale, int digits) {
+  const double half = estimate.t ? (estimate.t->high - estimate.t->low) / 2 : 0;
+  return fmt::format("{:.{}f} ± {:.{}f}", estimate.mean * scale, digits, half * scale, digits);
+}
+
+std::string percent_of(const experiment::Difference& difference) {
+  if (!difference.relative) return "-";
+  const auto& interval = difference.relative->interval;
+  if (!interval) return fmt::format("{:+.1f} %", 100 * difference.relative->share);
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * difference.relative->share,
+                     100 * interval->low, 100 * interval->high);
+}
+
+// Undecided: and how many days such a difference would take.
+std::string verdict_text(const experiment::Difference& difference) {
+  if (difference.decided() || !difference.days_until_decided) {
+    return std::string(verdict_name(difference.verdict));
+  }
+  constexpr std::uint64_t kTooMany = 100'000;
+  const std::uint64_t days = *difference.days_until_decided;
+  if (days > kTooMany) return "undecided, and no matter";
+  return fmt::format("undecided, {} days might", days);
+}
+
+std::string setting_text(const experiment::Summary& summary, bool bold) {
+  Table table({{"policy", Align::kLeft},
+               {"ET", Align::kRight},
+               {"kWh a day", Align::kRight},
+               {"tardy min", Align::kRight},
+               {"ET against " + summary.reference, Align::kRight},
+               {"verdict", Align::kLeft}});
+  std::vector<const experiment::PolicySummary*> ranked;
+  for (const experiment::PolicySummary& policy : summary.policies) ranked.push_back(&policy);
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
+    return a->estimates[Measure::kEt].mean < b->estimates[Measure::kEt].mean;
+  });
+  for (const experiment::PolicySummary* policy : ranked) {
+    const bool reference = !policy->differences.has_value();
+    const auto* et = reference ? nullptr : &(*policy->differences)[Measure::kEt];
+    table.add({policy->policy, pm(policy->estimates[Measure::kEt], 1, 4),
+               pm(policy->estimates[Measure::kEnergy], 1 / 3.6e6, 2),
+               pm(policy->estimates[Measure::kTardiness], 1.0 / 60, 3),
+               reference ? "" : percent_of(*et), reference ? "reference" : verdict_text(*et)});
+  }
+  const std::string blank = summary.setting.empty() ? "" : " ";
+  return fmt::format("{}{}{}, {} days, 95 % intervals\n\n{}\n", summary.experiment, blank,
+                     summary.setting, summary.days, table.text(bold));
+}
+
+std::string_view unit_of(Claim::Kind kind) {
+  switch (kind) {
+    case Claim::Kind::kTardinessMin:
+      return "min";
+    case Claim::Kind::kEnergyMWMin:
+      return "M W·min";
+    case Claim::Kind::kLatePercent:
+    case Claim::Kind::kEtGainPercent:
+      return "%";
+  }
+  return "";
+}
+
+std::string ours_text(const experiment::JudgedClaim& judged) {
+  if (!judged.interval) return fmt::format("{:.4g}", judged.ours);
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", judged.ours, judged.interval->low,
+                     judged.interval->high);
+}
+
+std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
+  switch (judged.verdict) {
+    case experiment::ClaimVerdict::kReproduced:
+      return "reproduced";
+    case experiment::ClaimVerdict::kNotReproduced:
+      return "not reproduced";
+    case experiment::ClaimVerdict::kTooFewDays:
+      return "too few days";
+  }
+  return "";
+}
+
+// Many settings: what each policy gains or loses in each, in one table.
+std::string survival_text(const std::vector<experiment::Summary>& summaries, bool bold) {
+  std::vector<std::string> policies;
+  std::vector<Table::Column> columns{
+      {"setting", Align::kLeft}, {"days", Align::kRight}, {"ET of the reference", Align::kRight}};
+  for (const experiment::Summary& summary : summaries) {
+    for (const experiment::PolicySummary& policy : summary.policies) {
+      if (!policy.differences || std::ranges::count(policies, policy.policy) > 0) continue;
+      policies.push_back(policy.policy);
+      columns.push_back({policy.policy, Align::kRight});
+    }
+  }
+  Table table(columns);
+  for (const experiment::Summary& summary : summaries) {
+    std::vector<std::string> row{summary.setting, std::to_string(summary.days), ""};
+    row.resize(columns.size());
+    for (const experiment::PolicySummary& policy : summary.policies) {
+      if (!policy.differences) {
+        row[2] = pm(policy.estimates[Measure::kEt], 1, 3);
+        continue;
+      }
+      const auto& et = (*policy.differences)[Measure::kEt];
+      const auto at = std::ranges::find(policies, policy.policy) - policies.begin();
+      row[3 + static_cast<std::size_t>(at)] = percent_of(et) + (et.decided() ? "" : " ?");
+    }
+    table.add(row);
+  }
+  return fmt::format("{}: ET against the reference {}, 95 % intervals; ? is undecided\n\n{}\n",
+                     summaries.front().experiment, summaries.front().reference, table.text(bold));
+}
+
+}  // namespace
+
+std::string summaries_text(const std::vector<experiment::Summary>& summaries, bool bold) {
+  if (summaries.size() >= kManySettings) return survival_text(summaries, bold);
+  std::string text;
+  for (const experiment::Summary& summary : summaries) text += setting_text(summary, bold) + "\n";
+  return text;
+}
+
+std::string claims_text(const experiment::Study& study,
+                        const std::vector<experiment::JudgedClaim>& claims, bool bold) {
+  Table table({{"setting", Align::kLeft},
+               {"figure", Align::kLeft},
+               {"published", Align::kRight},
+               {"ours, 95 %", Align::kRight},
+               {"verdict", Align::kLeft},
+               {"remark", Align::kLeft}});
+  for (const experiment::JudgedClaim& judged : claims) {
+    const Claim& claim = *judged.claim;
+    table.add({claim.setting, claim.what,
+               fmt::format("{:g} {}", claim.published, unit_of(claim.kind)), ours_text(judged),
+               std::string(claim_verdict(judged)), claim.remark});
+  }
+  return fmt::format("published figures: {}\n\n{}", study.source, table.text(bold));
+}
+
+nlohmann::ordered_json claims_json(const std::vector<experiment::JudgedClaim>& claims) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const experiment::JudgedClaim& judged : claims) {
+    nlohmann::ordered_json one{{"setting", judged.claim->setting},
+                               {"figure", judged.claim->what},
+                               {"unit", unit_of(judged.claim->kind)},
+                               {"published", judged.claim->published},
+                               {"ours", judged.ours}};
+    if (judged.interval) one["low"] = judged.interval->low;
+    if (judged.interval) one["high"] = judged.interval->high;
+    one["verdict"] = claim_verdict(judged);
+    one["remark"] = judged.claim->remark;
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string saving_text(const experiment::Summary& summary) {
+  const auto best = std::ranges::min_element(
+      summary.policies, {}, [](const auto& policy) { return policy.estimates[Measure::kEt].mean; });
+  if (!best->differences) {
+    return fmt::format("Nothing here has a lower ET than {}.\n", summary.reference);
+  }
+  const auto& differences = *best->differences;
+  return fmt::format(
+      "Lowest ET: {} (--scheduler {} --repartition {}).\nAgainst {} it changes energy by {:+.2f} "
+      "kWh "
+      "a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.\n",
+      best->policy, best->scheduler, best->repartition, summary.reference,
+      differences[Measure::kEnergy].estimate.mean / 3.6e6,
+      differences[Measure::kTardiness].estimate.mean / 60, percent_of(differences[Measure::kEt]),
+      differences[Measure::kEt].decided() ? "decided" : "not decided");
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,25 @@
+// What an experiment found, as tables and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiment/claims.h"
+#include "experiment/study.h"
+#include "experiment/summary.h"
+
+namespace partita::cli {
+
+// A table a setting, or one for all when there are many.
+std::string summaries_text(const std::vector<experiment::Summary>& summaries, bool bold);
+
+// The source's figures beside ours.
+std::string claims_text(const experiment::Study& study,
+                        const std::vector<experiment::JudgedClaim>& claims, bool bold);
+nlohmann::ordered_json claims_json(const std::vector<experiment::JudgedClaim>& claims);
+
+// Which policy, and what it saves against the reference.
+std::string saving_text(const experiment::Summary& summary);
+
+}  // namespace partita::cli
