@@ -105,6 +105,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Schedulers to compare, separated by commas, or all.",
      .verbs = set_of(Verb::kCompare), .section = "policy",
      .choices = scheduler_names_or_all, .check = check_schedulers},
+    {.name = "also", .kind = ValueKind::kText, .metavar = "POLICIES",
+     .sentence = "Further policies to compare, SCHEDULER/RULE, separated by blanks: their layouts "
+                 "are not those of --repartition.",
+     .verbs = set_of(Verb::kCompare)},
     {.name = "repartition", .kind = ValueKind::kText, .metavar = "RULE", .default_text = "none",
      .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS, "
                  "timetable:HH:MM=LAYOUTS,... or another that `partita policies` lists; a layout "
@@ -345,8 +349,22 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 
     // Files
     {.name = "out", .kind = ValueKind::kOutput, .metavar = "FILE", .default_text = "-",
-     .sentence = "Where the jobs go; - is standard output.",
-     .verbs = set_of(Verb::kGenerate, Verb::kConvert)},
+     .sentence = "Where the jobs go, of report the page (report.html unless given); - is standard "
+                 "output.",
+     .verbs = set_of(Verb::kGenerate, Verb::kConvert, Verb::kReport)},
+    {.name = "results", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "The runs of an experiment: NAME.runs.jsonl.", .verbs = set_of(Verb::kReport)},
+    {.name = "day", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "The day to show in detail; NAME.day.json beside the runs unless given.",
+     .verbs = set_of(Verb::kReport)},
+    {.name = "title", .kind = ValueKind::kText, .metavar = "TEXT",
+     .sentence = "Heading of the page.", .verbs = set_of(Verb::kReport)},
+    {.name = "reference", .kind = ValueKind::kText, .metavar = "POLICY",
+     .sentence = "Policy to compare the others with; the default is the experiment's.",
+     .verbs = set_of(Verb::kReport)},
+    {.name = "report", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write the results as one HTML page, with one day in detail.",
+     .verbs = set_of(Verb::kSimulate, Verb::kCompare, Verb::kExperiment)},
     {.name = "schedule", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write every uninterrupted piece of every job as CSV.",
      .verbs = set_of(Verb::kSimulate)},

@@ -23,6 +23,7 @@ enum class Verb : std::uint8_t {
   kSize,
   kTune,
   kExperiment,
+  kReport,
   kPolicies,
   kScenarios,
   kCompletion,

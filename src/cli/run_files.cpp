@@ -99,12 +99,12 @@ Status check_distinct(const Values& values, std::span<const std::string_view> na
 }  // namespace
 
 Result<RunFiles> RunFiles::open(const Values& values) {
-  constexpr std::array<std::string_view, 3> kNames{"schedule", "layouts", "job-records"};
+  constexpr std::array<std::string_view, 4> kNames{"schedule", "layouts", "job-records", "report"};
   const Status distinct = check_distinct(values, kNames);
   if (!distinct) return distinct.error();
   RunFiles files;
-  const std::array<std::unique_ptr<OutputFile>*, 3> places{&files.schedule_, &files.layouts_,
-                                                           &files.jobs_};
+  const std::array<std::unique_ptr<OutputFile>*, 4> places{&files.schedule_, &files.layouts_,
+                                                           &files.jobs_, &files.report_};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (values.given(kNames[i]) == nullptr) continue;
     auto file = OutputFile::open(values.text(kNames[i]));
@@ -115,15 +115,17 @@ Result<RunFiles> RunFiles::open(const Values& values) {
 }
 
 Status RunFiles::write(const Trace& trace, const sim::RunOptions& options,
-                       const sim::RunResult& result) {
+                       const sim::RunResult& result, std::string_view page) {
   if (schedule_) write_schedule(schedule_->writer(), trace, *options.model, result.schedule);
   if (layouts_) write_layouts(layouts_->writer(), *options.model, result.layouts);
   if (jobs_) write_jobs(jobs_->writer(), trace, result.job_records);
+  if (report_) report_->writer().write(page);
+  const std::array all{schedule_.get(), layouts_.get(), jobs_.get(), report_.get()};
   // Everything is on disk before the first name appears.
-  for (OutputFile* file : {schedule_.get(), layouts_.get(), jobs_.get()}) {
+  for (OutputFile* file : all) {
     if (file != nullptr && !file->writer().flush()) return file->writer().status();
   }
-  for (OutputFile* file : {schedule_.get(), layouts_.get(), jobs_.get()}) {
+  for (OutputFile* file : all) {
     if (file == nullptr) continue;
     const Status done = file->commit();
     if (!done) return done;

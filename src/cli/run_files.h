@@ -1,4 +1,4 @@
-// The files a run writes on request: schedule.csv, layouts.csv and the records of jobs.
+// The files a run writes on request: schedule.csv, layouts.csv, the records of jobs, the page.
 //
 // docs/cli.md has the columns. Times are exact to the microsecond, jobs have their external ids.
 #pragma once
@@ -20,17 +20,21 @@ class RunFiles {
   // the run.
   static Result<RunFiles> open(const Values& values);
 
-  bool wants_schedule() const { return schedule_ != nullptr || layouts_ != nullptr; }
-  bool wants_jobs() const { return jobs_ != nullptr; }
+  bool wants_schedule() const {
+    return schedule_ != nullptr || layouts_ != nullptr || report_ != nullptr;
+  }
+  bool wants_jobs() const { return jobs_ != nullptr || report_ != nullptr; }
+  bool wants_report() const { return report_ != nullptr; }
 
-  // All of them, or none.
+  // All of them, or none. `page` is what the report holds.
   Status write(const workload::Trace& trace, const sim::RunOptions& options,
-               const sim::RunResult& result);
+               const sim::RunResult& result, std::string_view page);
 
  private:
   std::unique_ptr<OutputFile> schedule_;
   std::unique_ptr<OutputFile> layouts_;
   std::unique_ptr<OutputFile> jobs_;
+  std::unique_ptr<OutputFile> report_;
 };
 
 }  // namespace partita::cli

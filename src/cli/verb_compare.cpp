@@ -7,17 +7,23 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "cli/progress_bar.h"
+#include "cli/report_page.h"
+#include "cli/run_files.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
 #include "cli/value_parsers.h"
 #include "cli/verbs.h"
+#include "policies/registry.h"
 
 namespace partita::cli {
 namespace {
 
 struct Row {
+  std::string name;  // the scheduler, with its layouts where they are not those of all
   std::string scheduler;
+  RunSettings settings;
   std::optional<Result<Finished>> finished;
   std::atomic<double> part = 0;
 
@@ -26,8 +32,8 @@ struct Row {
 
 // Each row is run by one thread, and its place is fixed beforehand: the number of threads shows in
 // nothing but the time.
-void run_rows(std::vector<Row>& rows, const workload::Trace& trace, const RunSettings& settings,
-              std::size_t thread_count, ProgressBar& bar) {
+void run_rows(std::vector<Row>& rows, const workload::Trace& trace, std::size_t thread_count,
+              ProgressBar& bar) {
   std::atomic<std::size_t> next = 0;
   const auto show = [&] {
     double sum = 0;
@@ -37,7 +43,7 @@ void run_rows(std::vector<Row>& rows, const workload::Trace& trace, const RunSet
   const auto work = [&] {
     for (std::size_t i = next++; i < rows.size(); i = next++) {
       Row& row = rows[i];
-      row.finished = run_one(trace, settings, row.scheduler, [&](double part) {
+      row.finished = run_one(trace, row.settings, row.scheduler, [&](double part) {
         row.part = part;
         show();
       });
@@ -86,9 +92,9 @@ std::string compare_text(const std::vector<const Row*>& ranked, double et_a, boo
   for (const Row* row : ranked) {
     const sim::RunResult& result = row->result();
     const EtParts parts = et_parts(et_a, result);
-    table.add({row->scheduler, fmt::format("{:.4f}", result.et),
-               fmt::format("{:.4f}", parts.energy), fmt::format("{:.4f}", parts.tardiness),
-               percent_above(result.et, best.et), fmt::format("{:.3f}", result.energy_kwh()),
+    table.add({row->name, fmt::format("{:.4f}", result.et), fmt::format("{:.4f}", parts.energy),
+               fmt::format("{:.4f}", parts.tardiness), percent_above(result.et, best.et),
+               fmt::format("{:.3f}", result.energy_kwh()),
                percent_above(result.energy_j, best.energy_j),
                fmt::format("{:.3f}", result.mean_tardiness_s / 60),
                percent_above(result.mean_tardiness_s, best.mean_tardiness_s),
@@ -98,12 +104,11 @@ std::string compare_text(const std::vector<const Row*>& ranked, double et_a, boo
   return table.text(bold);
 }
 
-nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked,
-                                    const RunSettings& settings) {
+nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
-    nlohmann::ordered_json one = run_json(settings, row->scheduler, **row->finished);
+    nlohmann::ordered_json one = run_json(row->settings, row->scheduler, **row->finished);
     one["et_percent"] = percent_json(row->result().et, best.et);
     one["energy_percent"] = percent_json(row->result().energy_j, best.energy_j);
     one["tardiness_percent"] = percent_json(row->result().mean_tardiness_s, best.mean_tardiness_s);
@@ -129,30 +134,119 @@ std::string heading(const RunSettings& settings, std::uint64_t jobs) {
       format_preemption(options.preemption), options.et_a);
 }
 
+struct Policy {
+  std::string scheduler;
+  std::string repartition;
+};
+
+// "cedf/none edf-ss/timetable:08:00=9,20:00=2".
+Result<std::vector<Policy>> policies_also(const Values& values, const RunSettings& settings) {
+  std::vector<Policy> policies;
+  if (values.given("also") == nullptr) return policies;
+  const std::string text = values.text("also");
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const std::size_t slash = word.find('/');
+    if (slash == std::string_view::npos) {
+      return values.wrong("also", {fmt::format("'{}': wanted SCHEDULER/RULE", word)});
+    }
+    Policy policy{std::string(word.substr(0, slash)), std::string(word.substr(slash + 1))};
+    const auto facts = policies::scheduler_facts(policy.scheduler);
+    if (!facts) return values.wrong("also", facts.error());
+    const auto made = policies::make_repartitioner(policy.repartition, *settings.options.model,
+                                                   settings.options.gpus);
+    if (!made) return values.wrong("also", made.error());
+    policies.push_back(std::move(policy));
+  }
+  return policies;
+}
+
+// The word before the colon of the rule, or the whole where two would have the same name.
+std::string short_name(const Policy& policy, std::span<const Policy> all) {
+  const auto word = [](const Policy& one) {
+    return one.scheduler + "/" + one.repartition.substr(0, one.repartition.find(':'));
+  };
+  const auto same =
+      std::ranges::count_if(all, [&](const Policy& other) { return word(other) == word(policy); });
+  return same > 1 ? policy.scheduler + "/" + policy.repartition : word(policy);
+}
+
+Result<std::vector<Row>> rows_of(const Values& values, const RunSettings& settings) {
+  const auto names = parse_schedulers(values.text("schedulers"));
+  CHECK(names.ok());  // checked by the record
+  const auto also = policies_also(values, settings);
+  if (!also) return also.error();
+  std::vector<Row> rows(names->size() + also->size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Row& row = rows[i];
+    row.settings = settings;
+    if (i < names->size()) {
+      row.name = row.scheduler = (*names)[i];
+      continue;
+    }
+    const Policy& policy = (*also)[i - names->size()];
+    row.name = short_name(policy, *also);
+    row.scheduler = policy.scheduler;
+    row.settings.repartition = policy.repartition;
+  }
+  return rows;
+}
+
+// What the others are compared with on the page: the scheduler that partita takes by default.
+std::string reference_of(const std::vector<Row>& rows) {
+  const std::string usual(find_flag("scheduler")->default_text);
+  const bool there = std::ranges::any_of(rows, [&](const Row& row) { return row.name == usual; });
+  return there ? usual : rows.front().name;
+}
+
+// Runs the best policy again, now with every piece of it kept.
+Result<std::string> page_of(const Values& values, const workload::Trace& trace,
+                            const std::vector<Row>& rows, const Row& best) {
+  RunSettings settings = best.settings;
+  settings.options.keep_jobs = true;
+  settings.options.keep_schedule = true;
+  const auto finished = run_one(trace, settings, best.scheduler, {});
+  if (!finished) return finished.error();
+  std::vector<PageRun> runs;
+  for (const Row& row : rows) {
+    runs.push_back({row.name, row.scheduler, row.settings.repartition, &row.result()});
+  }
+  const PageRun detailed{best.name, best.scheduler, best.settings.repartition, &finished->result};
+  return page_of_runs(Verb::kCompare, values, settings, trace, runs, reference_of(rows), detailed);
+}
+
 }  // namespace
 
 Outcome run_compare(const Values& values, Console& console) {
   auto settings = run_settings(values);
   if (!settings) return settings.error();
-  const auto names = parse_schedulers(values.text("schedulers"));
-  CHECK(names.ok());  // checked by the record
+  if (const Status ready = check_report(values); !ready) return ready.error();
+  auto files = RunFiles::open(values);
+  if (!files) return files.error();
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
   set_horizon(*settings, values, *jobs);
-  std::vector<Row> rows(names->size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].scheduler = (*names)[i];
+  auto rows = rows_of(values, *settings);
+  if (!rows) return rows.error();
   {
     ProgressBar bar(console.shows_progress, "comparing");
-    run_rows(rows, jobs->trace, *settings, threads_for(values, rows.size()), bar);
+    run_rows(*rows, jobs->trace, threads_for(values, rows->size()), bar);
   }
-  for (const Row& row : rows) {
+  for (const Row& row : *rows) {
     if (*row.finished) continue;
-    complain(row.scheduler + ": " + row.finished->error().message);
+    complain(row.name + ": " + row.finished->error().message);
     return 1;
   }
-  const std::vector<const Row*> ranked = ranked_by_et(rows);
+  const std::vector<const Row*> ranked = ranked_by_et(*rows);
+  if (files->wants_report()) {
+    const auto page = page_of(values, jobs->trace, *rows, *ranked.front());
+    if (!page) return page.error();
+    const Status written =
+        files->write(jobs->trace, settings->options, ranked.front()->result(), *page);
+    if (!written) return written.error();
+  }
   if (values.has_switch("json")) {
-    print_json(console, compare_json(ranked, *settings));
+    print_json(console, compare_json(ranked));
   } else {
     console.out.write(heading(*settings, jobs->trace.jobs.size()));
     console.out.write(compare_text(ranked, settings->options.et_a, console.bold));

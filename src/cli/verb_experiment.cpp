@@ -9,6 +9,7 @@
 #include "cli/name_lists.h"
 #include "cli/own_study.h"
 #include "cli/progress_bar.h"
+#include "cli/report_page.h"
 #include "cli/study_text.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -178,6 +179,7 @@ nlohmann::ordered_json found_json(const Study& study, const Found& found,
 Outcome run_experiment(const Values& values, Console& console) {
   const auto study = chosen_study(values, console);
   if (!study) return study.error();
+  if (const Status ready = check_report(values); !ready) return ready.error();
   const auto found = run_study(values, *study, console);
   if (!found) return found.error();
   if (found->cancelled) {
@@ -185,6 +187,9 @@ Outcome run_experiment(const Values& values, Console& console) {
     return 1;
   }
   const auto claims = judge_claims(*study, found->records);
+  const Status reported =
+      write_study_report(values, *study, found->days, found->records, claims_json(claims));
+  if (!reported) return reported.error();
   if (values.has_switch("json")) {
     print_json(console, found_json(*study, *found, claims));
     return 0;

@@ -1,15 +1,28 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/progress_bar.h"
+#include "cli/report_page.h"
 #include "cli/run_files.h"
 #include "cli/run_report.h"
 #include "cli/verbs.h"
 
 namespace partita::cli {
 
+namespace {
+
+Result<std::string> page_of(const Values& values, const RunSettings& settings,
+                            const workload::Trace& trace, const sim::RunResult& result) {
+  const std::string scheduler = values.text("scheduler");
+  const PageRun run{scheduler, scheduler, settings.repartition, &result};
+  return page_of_runs(Verb::kSimulate, values, settings, trace, {&run, 1}, scheduler, run);
+}
+
+}  // namespace
+
 Outcome run_simulate(const Values& values, Console& console) {
   auto settings = run_settings(values);
   if (!settings) return settings.error();
+  if (const Status ready = check_report(values); !ready) return ready.error();
   auto files = RunFiles::open(values);
   if (!files) return files.error();
   const auto jobs = read_run_jobs(values, console);
@@ -26,7 +39,11 @@ Outcome run_simulate(const Values& values, Console& console) {
     complain(finished.error().message);
     return 1;
   }
-  const Status written = files->write(jobs->trace, settings->options, finished->result);
+  const auto page = files->wants_report()
+                        ? page_of(values, *settings, jobs->trace, finished->result)
+                        : Result<std::string>(std::string());
+  if (!page) return page.error();
+  const Status written = files->write(jobs->trace, settings->options, finished->result, *page);
   if (!written) return written.error();
   if (values.has_switch("json")) {
     print_json(console, run_json(*settings, scheduler, *finished));

@@ -41,7 +41,9 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "The runs are spread over the processors; the output does not depend on how many there are.",
      "partita compare --jobs jobs.csv --gpus 8 --schedulers all "
      "--repartition static:1,1,2,3,3,5,5,10\n"
-     "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest"},
+     "partita compare --scenario smart-mig --schedulers cedf,mdd,mdd+fastest\n"
+     "partita compare --scenario smart-mig --schedulers cedf --also 'cedf/none cedf/static:2' "
+     "--report compare.html"},
     {Verb::kSize, "size", "how many GPUs keep late jobs to a target",
      "Runs the jobs on fleets of many sizes and shows what each costs, the fewest GPUs that keep "
      "to the target and the knee of the curve. --repartition must name one layout for all GPUs. "
@@ -65,6 +67,12 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita experiment tech-report --quick --json\n"
      "partita experiment --scenario ./mine.toml --days 100 --until-decided\n"
      "partita experiment --jobs trace.csv --gpus 16 --scheduler mdd --repartition static:2"},
+    {Verb::kReport, "report", "one HTML page of the runs of an experiment",
+     "The page has everything inside and opens from disk. It is made from the result file and what "
+     "stands beside it (NAME.study.json, NAME.day.json) and nothing else. `partita experiment "
+     "--report FILE` writes the same page, and the day in detail with it.",
+     "partita report --results smart-mig.runs.jsonl --out smart-mig.html\n"
+     "partita report --results smart-mig.runs.jsonl --reference cedf/paper --title 'Our GPUs'"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT.",

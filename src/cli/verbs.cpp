@@ -29,6 +29,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_tune(values, console);
     case Verb::kExperiment:
       return run_experiment(values, console);
+    case Verb::kReport:
+      return run_report(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

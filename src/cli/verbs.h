@@ -23,6 +23,7 @@ Outcome run_compare(const Values& values, Console& console);
 Outcome run_size(const Values& values, Console& console);
 Outcome run_tune(const Values& values, Console& console);
 Outcome run_experiment(const Values& values, Console& console);
+Outcome run_report(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);
 Outcome run_scenarios(const Values& values, Console& console);
 Outcome run_completion(const Values& values, Console& console);

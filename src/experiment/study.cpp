@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "base/text.h"
+#include "experiment/day_file.h"
 #include "experiment/make_record.h"
 #include "experiment/seeds.h"
 #include "experiment/studies/studies.h"
@@ -27,7 +29,7 @@ mig::PowerCurve power_of(const StudySetting& setting) {
 
 // REQUIRES: the curve outlives the options.
 sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& policy,
-                           const mig::PowerCurve& power) {
+                           const mig::PowerCurve& power, std::uint64_t seed) {
   sim::RunOptions options;
   options.model = *mig::find_gpu(setting.gpu);
   options.gpus = setting.gpus;
@@ -36,15 +38,13 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.repartition_cost = policy.cost.value_or(setting.cost);
   options.horizon = setting.days.window;
   options.estimate_error = setting.estimate_error;
+  options.estimate_seed = seed;
   options.et_a = setting.et_a;
   return options;
 }
 
-Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
-                          const StudyPolicy& policy, std::uint64_t seed) {
-  const mig::PowerCurve power = power_of(setting);
-  sim::RunOptions options = options_of(setting, policy, power);
-  options.estimate_seed = seed;
+Result<sim::RunResult> simulate_day(const StudyPolicy& policy, const sim::RunOptions& options,
+                                    const workload::Trace& trace, std::uint64_t seed) {
   const auto scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto forecast_scheduler = policies::make_scheduler(policy.scheduler, seed);
   const auto repartitioner =
@@ -52,13 +52,37 @@ Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
   CHECK(scheduler.ok() && forecast_scheduler.ok() && repartitioner.ok());
   sim::RunExtras extras;
   extras.forecast_scheduler = forecast_scheduler->get();
+  return sim::simulate(trace, options, **scheduler, **repartitioner, extras);
+}
+
+Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
+                          const StudyPolicy& policy, std::uint64_t seed) {
+  const mig::PowerCurve power = power_of(setting);
+  const sim::RunOptions options = options_of(setting, policy, power, seed);
   const auto day = setting.days.make(seed);
   if (!day) return day.error();
-  const auto result = sim::simulate(*day, options, **scheduler, **repartitioner, extras);
+  const auto result = simulate_day(policy, options, *day, seed);
   if (!result) return result.error();
   return make_record({study.name, setting.name, policy.name, policy.scheduler, policy.repartition,
                       seed, Role::kTest},
                      options, *result);
+}
+
+// Jobs an hour, as the mean over some test days.
+Result<std::vector<double>> expected_arrivals(const DaySource& days) {
+  constexpr std::uint64_t kDays = 20;
+  constexpr std::size_t kHours = 24;
+  const std::uint64_t count = std::min(kDays, days.test_days_max);
+  std::vector<double> jobs(kHours, 0);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto day = days.make(day_seed(Role::kTest, i));
+    if (!day) return day.error();
+    for (const workload::Job& job : day->jobs) {
+      const auto hour = static_cast<std::size_t>(job.arrival.count / Micros::seconds(3600).count);
+      if (hour < kHours) jobs[hour] += 1.0 / static_cast<double>(count);
+    }
+  }
+  return jobs;
 }
 
 // Whether everything in the setting exists, before anything runs.
@@ -117,6 +141,23 @@ std::string definition_of(const Study& study, std::string_view version) {
     for (const StudyPolicy& policy : setting.policies) text += policy_text(policy);
   }
   return text;
+}
+
+Result<nlohmann::ordered_json> detailed_day(const StudySetting& setting, const StudyPolicy& policy,
+                                            std::uint64_t seed) {
+  const mig::PowerCurve power = power_of(setting);
+  sim::RunOptions options = options_of(setting, policy, power, seed);
+  options.keep_jobs = true;
+  options.keep_schedule = true;
+  const auto trace = setting.days.make(seed);
+  if (!trace) return trace.error();
+  const auto result = simulate_day(policy, options, *trace, seed);
+  if (!result) return result.error();
+  const auto expected = expected_arrivals(setting.days);
+  if (!expected) return expected.error();
+  return day_json(
+      {setting.name, policy.name, policy.scheduler, policy.repartition, seed, *expected}, *trace,
+      options, *result);
 }
 
 Result<std::vector<Task>> tasks_of(const Study& study, std::uint64_t days) {

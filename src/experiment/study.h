@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,10 @@ Result<const Study*> find_study(std::string_view name);
 
 // Everything that a run depends on, for the result file (definition.h); not the number of days.
 std::string definition_of(const Study& study, std::string_view version);
+
+// One day of one policy as day_file.h has it. REQUIRES: tasks_of found the study sound.
+Result<nlohmann::ordered_json> detailed_day(const StudySetting& setting, const StudyPolicy& policy,
+                                            std::uint64_t seed);
 
 // One task a setting, policy and test day; a setting with fewer days than asked for has all its
 // own. REQUIRES: the study outlives the tasks.

@@ -2,15 +2,12 @@
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { canvasColours, csvOf, drawn, launch, openPage } from "./browser.mjs";
 import { fillPage, kTemplate, sampleReport, syntheticReport } from "./sample.mjs";
-
-const require = createRequire(new URL("../../web/report/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
 
 const kCharts = ["scatter", "pareto", "layouts", "queue", "power", "tardiness"];
 // Set to a folder to keep pictures of the page.
@@ -22,18 +19,7 @@ let sampleFile;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "partita-page-"));
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  browser = await launch();
   sampleFile = written("sample", sampleReport());
 });
 
@@ -48,30 +34,8 @@ function written(name, data) {
   return path;
 }
 
-// Opens a page and returns it with everything it complained about or asked the network for.
-async function open(path, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const complaints = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (!/^(file|blob|data):/.test(request.url())) complaints.push(`request ${request.url()}`);
-  });
-  await page.goto(pathToFileURL(path).href);
-  await page.waitForFunction(() => document.querySelector("h1") !== null);
-  return { page, complaints, close: () => context.close() };
-}
-
-async function drawn(page) {
-  await page.waitForFunction(
-    () =>
-      [...document.querySelectorAll(".stage")].every((stage) =>
-        stage.querySelector("svg, canvas"),
-      ) && document.querySelector("#gantt .stage")?.dataset.paintMs !== undefined,
-  );
+function open(path, options) {
+  return openPage(browser, path, options);
 }
 
 async function picture(page, name) {
@@ -80,17 +44,6 @@ async function picture(page, name) {
 
 function ganttWindow(page) {
   return page.$eval("#gantt .stage", (stage) => stage.dataset.window.split(" ").map(Number));
-}
-
-// Colours on the canvas, counted on a grid of points.
-function canvasColours(page) {
-  return page.$eval("#gantt canvas", (canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const seen = new Set();
-    for (let i = 0; i < data.length; i += 4 * 97)
-      seen.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
-    return seen.size;
-  });
 }
 
 for (const colorScheme of ["light", "dark"]) {
@@ -333,14 +286,6 @@ test("every chart has a name, a description and a way in for the keyboard", asyn
   await close();
 });
 
-async function csvOf(page, id) {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.click(`#${id} button.csv`),
-  ]);
-  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
-}
-
 test("the CSV buttons give the data of their charts", async () => {
   const data = syntheticReport(300);
   const { page, close } = await open(written("csv", data));
@@ -364,7 +309,15 @@ test("the CSV buttons give the data of their charts", async () => {
   assert.deepEqual(
     lines(pareto.text).slice(1),
     data.pareto.map((point) =>
-      [point.setting, point.policy, point.a, point.energy_w_min, point.mean_tardiness_s].join(","),
+      [
+        point.setting,
+        point.policy,
+        point.a,
+        point.energy_w_min,
+        point.mean_tardiness_s,
+        point.best?.from ?? "",
+        point.best?.to ?? "",
+      ].join(","),
     ),
   );
   const headline = await csvOf(page, "headline");

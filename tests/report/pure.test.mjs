@@ -66,7 +66,7 @@ test("buckets weigh a step function by time", () => {
 });
 
 test("buckets together have the area of the whole", () => {
-  const { day } = read(syntheticReport(2000)).report;
+  const [day] = read(syntheticReport(2000)).report.days;
   const whole = pure.bucketSteps(day.power, 0, 86400, 1)[0].mean;
   const parts = pure.bucketSteps(day.power, 0, 86400, 97);
   const mean = parts.reduce((sum, part) => sum + part.mean, 0) / parts.length;
@@ -195,7 +195,7 @@ test("arrow keys walk along a series and over to the next", () => {
 // ---- Gantt model
 
 test("the piece under a point is the one that a search through all pieces finds", () => {
-  const { day } = read(syntheticReport(3000)).report;
+  const [day] = read(syntheticReport(3000)).report.days;
   const model = pure.ganttModel(day);
   const { pieces } = day;
   for (let i = 0; i < 500; ++i) {
@@ -215,7 +215,7 @@ test("the piece under a point is the one that a search through all pieces finds"
 });
 
 test("the overview is as opaque as the lane is busy", () => {
-  const { day } = read(syntheticReport(3000)).report;
+  const [day] = read(syntheticReport(3000)).report.days;
   const model = pure.ganttModel(day);
   const width = 200;
   const out = new Uint8ClampedArray(4 * width);
@@ -246,12 +246,34 @@ test("the overview is as opaque as the lane is busy", () => {
   assert.ok(Math.abs(busy - expected) < 0.01, `${busy} and ${expected}`);
 });
 
+// ---- the choice behind the weight
+
+test("weights are said as ranges and as prices", () => {
+  assert.equal(pure.rangeText({ from: 0, to: null }), "any");
+  assert.equal(pure.rangeText({ from: 0, to: 2e-6 }), "below 2e−6");
+  assert.equal(pure.rangeText({ from: 2e-6, to: null }), "above 2e−6");
+  assert.equal(pure.priceText({ from: 2e-7, to: 2e-6 }), "8.33 kWh to 83.3 kWh");
+});
+
+test("one hopeless policy does not press the front into a corner", () => {
+  const point = (policy, energy, tardiness) => ({
+    policy,
+    energy_w_min: energy,
+    mean_tardiness_s: tardiness,
+  });
+  const all = [point("a", 2.5e6, 60), point("b", 2.4e6, 120), point("awful", 3e6, 6000)];
+  assert.deepEqual(
+    pure.nearFront(all).map(({ policy }) => policy),
+    ["a", "b"],
+  );
+});
+
 // ---- reading
 
 test("the sample is a valid report", () => {
   const { report, problems } = read(syntheticReport(500));
   assert.deepEqual(problems, []);
-  assert.equal(report.day.pieces.job.length, 500);
+  assert.equal(report.days[0].pieces.job.length, 500);
 });
 
 test("tables as lists of objects and as columns are the same", () => {
@@ -262,7 +284,27 @@ test("tables as lists of objects and as columns are the same", () => {
   );
   const other = structuredClone(data);
   other.day.pieces = rows;
-  assert.deepEqual(read(other).report.day.pieces, read(data).report.day.pieces);
+  assert.deepEqual(read(other).report.days[0].pieces, read(data).report.days[0].pieces);
+});
+
+test("one day, several days and none are all lists of days", () => {
+  const data = syntheticReport(50);
+  assert.equal(read(data).report.days.length, 1);
+  assert.equal(read({ ...data, day: [data.day, data.day] }).report.days.length, 2);
+  assert.equal(read({ ...data, day: null }).report.days.length, 0);
+});
+
+test("a policy has one colour in all settings", () => {
+  const data = syntheticReport(50);
+  const other = structuredClone(data.settings[0]);
+  other.name = "other";
+  other.policies.reverse().pop();
+  other.reference = "";
+  data.settings.push(other);
+  const [first, second] = read(data).report.settings;
+  for (const { name, index } of second.policies) {
+    assert.equal(index, first.policies.find((policy) => policy.name === name).index);
+  }
 });
 
 test("problems are named by their path", () => {

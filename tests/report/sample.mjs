@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const kTemplate = join(root, "web", "report", "dist", "report.html");
-const kPartita = join(root, "build", "release", "src", "cli", "partita");
+export const kPartita = process.env.PARTITA ?? join(root, "build", "release", "src", "cli", "partita");
 const kPlace = "__PARTITA_DATA__";
 
 // As the program does it: in JSON "<" stands only inside strings, so no value changes.

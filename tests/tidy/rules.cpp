@@ -157,7 +157,9 @@ const std::map<std::string, Arrows, std::less<>>& arrows() {
       {"learn", {{"sim", "nn", "policies"}}},
       {"bounds", {{"cluster"}}},
       {"experiment", {{"sim", "policies", "learn", "bounds"}}},
-      {"report", {{"base"}, {"experiment/result_file.h"}}},
+      {"report",
+       {{"base"},
+        {"experiment/result_file.h", "experiment/run_record.h", "experiment/summary.h"}}},
       {"control", {{"decide"}, {"device/backend.h", "launch/launcher.h", "store/store.h"}}},
       {"api", {{"control"}}},
   };

@@ -4,11 +4,14 @@
 import { inspect, type Inspected, type Inspector } from "./inspect";
 import { button, download, freshId, make } from "./dom";
 import { fileName } from "./format";
+import type { PlotSymbol } from "./palette";
+import { symbolPicture } from "./plotting";
 
 export interface LegendEntry {
   label: string;
   colour: string;
   shape: "dot" | "line" | "dash" | "box";
+  symbol?: PlotSymbol;
 }
 
 export interface Drawing {
@@ -37,6 +40,10 @@ export interface Chart {
 export function legendRow(entries: LegendEntry[]): HTMLElement {
   const list = make("ul", { class: "legend" });
   for (const entry of entries) {
+    if (entry.symbol) {
+      list.append(make("li", {}, symbolPicture(entry.symbol, entry.colour), entry.label));
+      continue;
+    }
     const swatch = make("span", { class: `swatch ${entry.shape}`, "aria-hidden": "true" });
     swatch.style.setProperty("--swatch", entry.colour);
     list.append(make("li", {}, swatch, entry.label));

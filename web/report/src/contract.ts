@@ -12,6 +12,7 @@ export interface Difference {
   tardiness_percent: Interval | null;
   p_wilcoxon: number | null;
   p_holm: number | null;
+  days_until_decided: number | null;
   verdict: string;
 }
 
@@ -24,6 +25,8 @@ export interface DayPoint {
 
 export interface Policy {
   name: string;
+  // The same in every setting: colour and symbol.
+  index: number;
   scheduler: string;
   repartition: string;
   days: number;
@@ -36,11 +39,16 @@ export interface Policy {
   et_tardiness_part: number;
   diff: Difference | null;
   points: DayPoint[];
+  // Means over the days beside the main ones, by key; what is not known is left out.
+  means: Record<string, number>;
+  // Further columns, by their heading.
+  extra: Record<string, Cell>;
 }
 
 export interface Setting {
   name: string;
   reference: string;
+  a: number | null;
   policies: Policy[];
 }
 
@@ -50,6 +58,13 @@ export interface ParetoPoint {
   a: number;
   energy_w_min: number;
   mean_tardiness_s: number;
+  // The weights for which this policy has the lowest ET; null where it is so for none.
+  best: WeightRange | null;
+}
+
+export interface WeightRange {
+  from: number;
+  to: number | null;
 }
 
 export interface Job {
@@ -90,7 +105,13 @@ export interface HourlyRate {
 }
 
 export interface Day {
+  setting: string;
   policy: string;
+  seed: number | null;
+  energy_j: number | null;
+  mean_tardiness_s: number | null;
+  // Which seconds of the run are shown.
+  window_s: [number, number] | null;
   gpu: string;
   gpus: number;
   memory_slices: number;
@@ -140,8 +161,9 @@ export type Figure = TableFigure | XyFigure;
 export interface Report {
   title: string;
   generated_by: string;
+  source: string;
   settings: Setting[];
   pareto: ParetoPoint[];
-  day: Day | null;
+  days: Day[];
   figures: Figure[];
 }

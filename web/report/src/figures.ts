@@ -15,7 +15,16 @@ function cellText(value: Cell): string {
 }
 
 function tableFigure(figure: TableFigure): HTMLElement {
-  const head = make("tr", {}, ...figure.columns.map((name) => make("th", { scope: "col" }, name)));
+  const numeric = figure.columns.map((_, i) =>
+    figure.rows.every((row) => row[i] === null || typeof row[i] === "number"),
+  );
+  const head = make(
+    "tr",
+    {},
+    ...figure.columns.map((name, i) =>
+      make("th", { scope: "col", class: numeric[i] ? "number" : "" }, name),
+    ),
+  );
   const rows = figure.rows.map((row) =>
     make(
       "tr",

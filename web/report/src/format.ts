@@ -21,7 +21,7 @@ export function compact(value: number): string {
 // For ticks: no zeros at the end, but those before the point stay.
 export function plain(value: number): string {
   const text = compact(value);
-  return text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text;
+  return text.includes(".") ? text.replace(/\.?0+(?=e|$)/, "") : text;
 }
 
 export function percent(value: number): string {

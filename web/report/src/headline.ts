@@ -1,6 +1,6 @@
 // The headline table: every policy of a setting, best ET first, and a sentence that says it.
 
-import type { Interval, Policy, Setting } from "./contract";
+import type { Cell, Interval, Policy, Setting } from "./contract";
 import { legendRow, frame } from "./chart";
 import { make, makeSvg } from "./dom";
 import { compact, csvText, fixed, megaWattMinutes, minutes, percent, withInterval } from "./format";
@@ -104,6 +104,16 @@ function cell(label: string, kind: string, ...children: (Node | string | null)[]
 }
 
 function differenceCells(policy: Policy, setting: Setting, range: [number, number]): HTMLElement[] {
+  const cells = differenceAndVerdict(policy, setting, range);
+  // One day decides nothing.
+  return policy.days === 1 ? cells.slice(0, 1) : cells;
+}
+
+function differenceAndVerdict(
+  policy: Policy,
+  setting: Setting,
+  range: [number, number],
+): HTMLElement[] {
   const kind = verdictKind(policy, setting.reference);
   const word = kind === "reference" ? "reference" : (policy.diff?.verdict ?? "");
   const verdict = cell(
@@ -123,8 +133,15 @@ function differenceCells(policy: Policy, setting: Setting, range: [number, numbe
       ),
     );
   }
+  const wanted = daysWanted(policy, kind);
+  if (wanted !== null) {
+    verdict.firstElementChild?.append(make("span", { class: "interval" }, wanted));
+  }
   const et = policy.diff?.et_percent ?? null;
-  if (et === null || kind === "reference") return [cell("ET to reference", "number", "–"), verdict];
+  if (et === null || kind === "reference") {
+    const word = kind === "reference" && policy.days === 1 ? "reference" : "–";
+    return [cell("ET to reference", "number", word), verdict];
+  }
   const text = make(
     "span",
     { class: "with-interval" },
@@ -137,8 +154,40 @@ function differenceCells(policy: Policy, setting: Setting, range: [number, numbe
   ];
 }
 
+// How many days would decide it, where that is more than there are and not hopeless.
+function daysWanted(policy: Policy, kind: Verdict): string | null {
+  const days = policy.diff?.days_until_decided ?? null;
+  if (kind !== "undecided" || days === null) return null;
+  if (days <= policy.days) return null;
+  return days < 100_000 ? `needs ~${days.toLocaleString("en")} days` : "no difference";
+}
+
 function partsText(policy: Policy): string {
   return `${fixed(policy.et_energy_part, 2)} + ${fixed(policy.et_tardiness_part, 2)}`;
+}
+
+const kRuleLettersMax = 48;
+
+// An hourly timetable is a thousand letters long: it unfolds.
+function ruleText(policy: Policy): HTMLElement {
+  const text = `${policy.scheduler} · ${policy.repartition}`;
+  if (text.length <= kRuleLettersMax) return make("span", { class: "interval" }, text);
+  return make(
+    "details",
+    { class: "interval rule" },
+    make("summary", {}, `${text.slice(0, kRuleLettersMax - 8)}…`),
+    policy.repartition,
+  );
+}
+
+function extraCell(name: string, value: Cell | undefined): HTMLElement {
+  const text = typeof value === "number" ? compact(value) : (value ?? "–");
+  return cell(name, typeof value === "number" ? "number" : "", text);
+}
+
+// Columns that the experiment adds, in the order in which they first occur.
+function extraColumns(policies: Policy[]): string[] {
+  return [...new Set(policies.flatMap((policy) => Object.keys(policy.extra)))];
 }
 
 function policyRow(
@@ -146,12 +195,13 @@ function policyRow(
   setting: Setting,
   most: number,
   range: [number, number],
+  extra: string[],
 ): HTMLElement {
   const name = make(
     "th",
     { scope: "row" },
     make("span", { class: "policy-name" }, policy.name),
-    make("span", { class: "interval" }, `${policy.scheduler} · ${policy.repartition}`),
+    ruleText(policy),
   );
   const two = (value: number) => fixed(value, 2);
   const et = make(
@@ -201,6 +251,7 @@ function policyRow(
       policy.late_share === null ? "–" : `${fixed(100 * policy.late_share, 1)}\u00a0%`,
     ),
     ...differenceCells(policy, setting, range),
+    ...extra.map((column) => extraCell(column, policy.extra[column])),
   );
 }
 
@@ -250,6 +301,7 @@ export function headlineCsv(setting: Setting): string {
     "p_wilcoxon",
     "p_holm",
     "verdict",
+    ...extraColumns(setting.policies),
   ];
   return csvText(
     header,
@@ -272,6 +324,7 @@ export function headlineCsv(setting: Setting): string {
       policy.diff?.p_wilcoxon ?? null,
       policy.diff?.p_holm ?? null,
       policy.diff?.verdict ?? "",
+      ...extraColumns(setting.policies).map((column) => policy.extra[column] ?? null),
     ]),
   );
 }
@@ -300,7 +353,16 @@ export function summary(setting: Setting): string {
   )}).`;
 }
 
-function tile(label: string, interval: Interval | null | undefined): HTMLElement | null {
+// "−1.3 kWh a day": what the percentages mean in this fleet.
+function saved(change: number, digits: number, unit: string): string {
+  return `${change > 0 ? "+" : ""}${fixed(change, digits)} ${unit}`;
+}
+
+function tile(
+  label: string,
+  interval: Interval | null | undefined,
+  absolute = "",
+): HTMLElement | null {
   if (!interval) return null;
   const kind =
     interval.low === null || interval.high === null || interval.low * interval.high <= 0
@@ -313,25 +375,31 @@ function tile(label: string, interval: Interval | null | undefined): HTMLElement
     { class: `tile ${kind}` },
     make("span", { class: "tile-label" }, label),
     make("span", { class: "tile-value" }, percent(interval.mean)),
-    make(
-      "span",
-      { class: "interval" },
-      interval.low === null
-        ? "one day"
-        : withInterval(interval, percent).replace(/^[^(]*\((.*)\)$/, "$1"),
-    ),
+    interval.low === null
+      ? null
+      : make(
+          "span",
+          { class: "interval" },
+          withInterval(interval, percent).replace(/^[^(]*\((.*)\)$/, "$1"),
+        ),
+    absolute ? make("span", { class: "interval" }, absolute) : null,
   );
 }
 
 function tiles(setting: Setting): HTMLElement {
   const best = byEt(setting.policies)[0];
   const diff = best?.name === setting.reference ? null : (best?.diff ?? null);
+  const reference = setting.policies.find(({ name }) => name === setting.reference);
+  if (!best || !reference || !diff) return make("div", {});
+  const kwh = ((best.energy_w_min.mean - reference.energy_w_min.mean) * 60) / 3.6e6;
+  const late_min = (best.mean_tardiness_s.mean - reference.mean_tardiness_s.mean) / 60;
+  const unit = best.days > 1 ? "kWh a day" : "kWh";
   return make(
     "div",
     { class: "tiles" },
-    tile("ET", diff?.et_percent),
-    tile("Energy", diff?.energy_percent),
-    tile("Mean tardiness", diff?.tardiness_percent),
+    tile("ET", diff.et_percent),
+    tile("Energy", diff.energy_percent, saved(kwh, 2, unit)),
+    tile("Mean tardiness", diff.tardiness_percent, saved(late_min, 2, "min a job")),
   );
 }
 
@@ -339,17 +407,21 @@ export function headline(setting: Setting): HTMLElement {
   const policies = byEt(setting.policies);
   const most = barScale(policies);
   const range = differenceRange(policies);
-  const head = make("tr", {}, ...kColumns.map((name) => make("th", { scope: "col" }, name)));
+  const extra = extraColumns(policies);
+  const days = Math.max(0, ...policies.map((policy) => policy.days));
+  const columns = [...kColumns.filter((name) => days > 1 || name !== "Verdict"), ...extra];
+  const head = make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)));
   const table = make(
     "table",
     { class: "headline" },
     make("thead", {}, head),
-    make("tbody", {}, ...policies.map((policy) => policyRow(policy, setting, most, range))),
+    make("tbody", {}, ...policies.map((policy) => policyRow(policy, setting, most, range, extra))),
   );
-  const days = Math.max(0, ...policies.map((policy) => policy.days));
   const description =
-    `Means over ${days} ${days === 1 ? "day" : "days"}, the same for every policy; ` +
-    "small figures are 95 % intervals. ET = a · energy (W·min) + mean tardiness (min); " +
+    (days === 1
+      ? "One day, the same for every policy: no intervals. "
+      : `Means over ${days} days, the same for every policy; small figures are 95 % intervals. `) +
+    "ET = a · energy (W·min) + mean tardiness (min); " +
     "lower is better. " +
     (setting.reference ? `Reference: ${setting.reference}.` : "");
   const legend = legendRow([

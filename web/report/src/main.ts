@@ -1,9 +1,12 @@
 // Reads the data out of the page and draws the report.
 
+import { acrossChart } from "./across";
 import type { Day, Report, Setting } from "./contract";
 import { layoutsChart, powerChart, queueChart, tardinessChart } from "./day_charts";
 import { freshId, make } from "./dom";
 import { figureElement } from "./figures";
+import { duration, fixed } from "./format";
+import { furtherMeans } from "./further";
 import { gantt, type Gantt } from "./gantt_view";
 import { headline } from "./headline";
 import { dayEnd_s } from "./series";
@@ -30,24 +33,28 @@ function notice(title: string, sentences: string[], list: string[]): HTMLElement
 
 // ---- settings
 
-function settingChoice(settings: Setting[], onChoice: (index: number) => void): HTMLElement {
-  const labels = settings.map((setting) => setting.name || "the only setting");
-  if (settings.length > kButtonsMax) {
+function choice(
+  legend: string,
+  labels: string[],
+  first: number,
+  onChoice: (index: number) => void,
+): HTMLElement {
+  if (labels.length > kButtonsMax) {
     const select = make(
       "select",
       {},
-      ...labels.map((label, i) => make("option", { value: i }, label)),
+      ...labels.map((label, i) => make("option", { value: i, selected: i === first }, label)),
     );
     select.addEventListener("change", () => onChoice(Number(select.value)));
-    return make("label", { class: "setting-choice" }, "Setting ", select);
+    return make("label", { class: "setting-choice" }, `${legend} `, select);
   }
-  const name = freshId("setting");
+  const name = freshId("choice");
   return make(
     "fieldset",
     { class: "setting-choice" },
-    make("legend", {}, "Setting"),
+    make("legend", {}, legend),
     ...labels.map((label, i) => {
-      const radio = make("input", { type: "radio", name, value: i, checked: i === 0 });
+      const radio = make("input", { type: "radio", name, value: i, checked: i === first });
       radio.addEventListener("change", () => onChoice(i));
       return make("label", {}, radio, make("span", {}, label));
     }),
@@ -64,7 +71,8 @@ function settingBody(report: Report, setting: Setting): Node[] {
       scatterChart(setting).element,
       pareto?.element ?? null,
     ),
-  ];
+    furtherMeans(setting),
+  ].filter((part) => part !== null);
 }
 
 function settingsSection(report: Report): HTMLElement | null {
@@ -72,8 +80,17 @@ function settingsSection(report: Report): HTMLElement | null {
   if (settings.length === 0) return null;
   const body = make("div", {});
   const show = (index: number) => body.replaceChildren(...settingBody(report, settings[index]));
-  show(0);
-  return section("Which policy", settings.length > 1 ? settingChoice(settings, show) : null, body);
+  // The setting of the day in detail is the one that the page is about.
+  const about = settings.findIndex((setting) => setting.name === report.days[0]?.setting);
+  const first = Math.max(0, about);
+  show(first);
+  const names = settings.map((setting) => setting.name || "the only setting");
+  return section(
+    "Which policy",
+    settings.length > 1 ? choice("Setting", names, first, show) : null,
+    body,
+    acrossChart(settings)?.element ?? null,
+  );
 }
 
 // ---- the day
@@ -87,23 +104,62 @@ function debounced(act: () => void, wait_ms: number): () => void {
   };
 }
 
-function daySection(day: Day): { element: HTMLElement; chart: Gantt } {
+function dayWords(day: Day): string {
+  const words = [
+    `${day.jobs.length.toLocaleString("en")} jobs on ${day.gpus} × ${day.gpu}`,
+    day.policy ? `, decided by ${day.policy}` : "",
+    day.setting && day.seed !== null ? ` (${day.setting}, test day ${day.seed})` : "",
+  ];
+  if (day.energy_j !== null && day.mean_tardiness_s !== null) {
+    words.push(
+      `: ${fixed(day.energy_j / 3.6e6, 2)} kWh, mean tardiness ${duration(day.mean_tardiness_s)}`,
+    );
+  }
+  words.push(".");
+  if (day.window_s !== null && day.window_s[0] > 0) {
+    const [begin, end] = day.window_s.map((time) => fixed(time / 3600, 0));
+    words.push(` The busiest part of the run: its hours ${begin} to ${end}.`);
+  }
+  return words.join("");
+}
+
+interface DayBody {
+  element: HTMLElement;
+  chart: Gantt;
+}
+
+function dayBody(day: Day): DayBody {
   const end_s = dayEnd_s(day);
   const follow = debounced(() => followers.forEach((chart) => chart.redraw()), 80);
   const chart = gantt(day, end_s, follow);
   const followers = [queueChart(day, chart.window), powerChart(day, chart.window)];
-  const words =
-    `${day.jobs.length.toLocaleString("en")} jobs on ${day.gpus} × ${day.gpu}` +
-    `${day.policy ? `, decided by ${day.policy}` : ""}.`;
-  const element = section(
-    "One day in detail",
-    make("p", { class: "summary" }, words),
+  const element = make(
+    "div",
+    {},
+    make("p", { class: "summary" }, dayWords(day)),
     layoutsChart(day, end_s).element,
     chart.element,
     ...followers.map((one) => one.element),
     tardinessChart(day).element,
   );
   return { element, chart };
+}
+
+// One day at a time: a Gantt chart of a hundred thousand pieces is made when it is asked for.
+function daySection(days: Day[]): { element: HTMLElement; repaint: () => void } {
+  let body = dayBody(days[0]);
+  const place = make("div", {}, body.element);
+  const show = (index: number) => {
+    body = dayBody(days[index]);
+    place.replaceChildren(body.element);
+  };
+  const names = days.map((day) => day.policy || "a day");
+  const element = section(
+    "One day in detail",
+    days.length > 1 ? choice("Policy", names, 0, show) : null,
+    place,
+  );
+  return { element, repaint: () => body.chart.repaint() };
 }
 
 // ---- the page
@@ -126,20 +182,23 @@ function header(report: Report, onTheme: () => void): HTMLElement {
       "div",
       {},
       make("h1", {}, report.title),
-      report.generated_by ? make("p", { class: "made-by" }, report.generated_by) : null,
+      report.source ? make("p", { class: "made-by" }, report.source) : null,
+      report.generated_by
+        ? make("p", { class: "made-by" }, make("code", {}, report.generated_by))
+        : null,
     ),
     themeButton(onTheme),
   );
 }
 
 // Chromium prints the canvas as it is, and paper is light.
-function repaintForPrint(chart: Gantt): void {
-  matchMedia("print").addEventListener("change", () => chart.repaint());
+function repaintForPrint(repaint: () => void): void {
+  matchMedia("print").addEventListener("change", repaint);
 }
 
 function showReport(root: HTMLElement, report: Report, problems: Problems): void {
-  const day = report.day === null ? null : daySection(report.day);
-  if (day) repaintForPrint(day.chart);
+  const day = report.days.length === 0 ? null : daySection(report.days);
+  if (day) repaintForPrint(day.repaint);
   const settings = settingsSection(report);
   const figures =
     report.figures.length === 0
@@ -155,7 +214,7 @@ function showReport(root: HTMLElement, report: Report, problems: Problems): void
       : null;
   document.title = report.title || "Partita report";
   const parts = [
-    header(report, () => day?.chart.repaint()),
+    header(report, () => day?.repaint()),
     problemsNotice(problems),
     nothing,
     settings,

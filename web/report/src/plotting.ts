@@ -26,6 +26,24 @@ export function basePlot(
   }) as SVGSVGElement & Plot.Plot;
 }
 
+// One mark by itself, for legends.
+export function symbolPicture(symbol: PlotSymbol, colour: string): SVGSVGElement {
+  const picture = Plot.plot({
+    width: 14,
+    height: 14,
+    margin: 0,
+    axis: null,
+    x: { type: "identity" },
+    y: { type: "identity" },
+    className: "plot",
+    style: { background: "none" },
+    marks: [Plot.dot([[7, 7]], { symbol, r: 4.5, fill: colour })],
+  }) as SVGSVGElement;
+  picture.setAttribute("class", "symbol");
+  picture.setAttribute("aria-hidden", "true");
+  return picture;
+}
+
 type Apply = (value: number) => number;
 
 export function pixels(plot: Plot.Plot): { x: Apply; y: Apply } {
@@ -46,9 +64,12 @@ export function wantsLog(values: number[]): boolean {
 
 // The range of the values, a little wider, so that no mark lies on the frame.
 export function padded(values: number[], log: boolean): [number, number] {
+  const positive = values.filter((value) => value > 0);
+  if (log && positive.length > 0) {
+    return [Math.min(...positive) / 1.25, Math.max(...positive) * 1.25];
+  }
   const low = Math.min(...values);
   const high = Math.max(...values);
-  if (log) return [low / 1.25, high * 1.25];
   const pad = (high - low || Math.abs(high) || 1) * 0.08;
   return [low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }

@@ -7,5 +7,6 @@ export * from "./validate";
 export { byEt, differenceRange, headlineCsv, summary, verdictKind } from "./headline";
 export { moved, nearest } from "./inspect";
 export { placeLabels, wantsLog } from "./plotting";
-export { etLines, etSteps, weightOf } from "./tradeoff";
+export { etLines, etSteps, nearFront, priceText, rangeText, weightOf } from "./tradeoff";
+export { marksOf } from "./across";
 export { stackPieces } from "./day_charts";

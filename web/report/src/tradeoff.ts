@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { chart, type Chart, type Drawing, type LegendEntry } from "./chart";
-import type { ParetoPoint, Policy, Setting } from "./contract";
+import type { ParetoPoint, Policy, Setting, WeightRange } from "./contract";
 import { make, makeSvg } from "./dom";
 import { compact, csvText, fixed, megaWattMinutes, minutes, withInterval, plain } from "./format";
 import type { Inspected } from "./inspect";
@@ -11,6 +11,7 @@ import {
   basePlot,
   type Box,
   kNarrow,
+  type Label,
   padded,
   pixels,
   placeLabels,
@@ -28,12 +29,12 @@ function scaled(value: number | null, by: number): number | null {
   return value === null ? null : value / by;
 }
 
-function spotOf(policy: Policy, index: number): Spot {
+function spotOf(policy: Policy): Spot {
   const { mean_tardiness_s: tardiness, energy_w_min: energy } = policy;
   return {
     name: policy.name,
-    colour: category(index),
-    symbol: symbolOf(index),
+    colour: category(policy.index),
+    symbol: symbolOf(policy.index),
     x: tardiness.mean / 60,
     xLow: scaled(tardiness.low, 60),
     xHigh: scaled(tardiness.high, 60),
@@ -124,12 +125,12 @@ function etLineMarks(lines: EtLine[]): Plot.Markish[] {
 }
 
 function dayMarks(policies: Policy[]): Plot.Markish[] {
-  return policies.map((policy, index) =>
+  return policies.map((policy) =>
     Plot.dot(policy.points, {
       x: (point: Policy["points"][number]) => point.mean_tardiness_s / 60,
       y: (point: Policy["points"][number]) => point.energy_w_min / kMegaWattMinutes,
       r: 1.8,
-      fill: category(index),
+      fill: category(policy.index),
       fillOpacity: 0.28,
       clip: true,
     }),
@@ -182,12 +183,12 @@ function appendLabels(
 ): void {
   const at = pixels(plot);
   const wanted = spots.map((spot) => ({ text: spot.name, x: at.x(spot.x), y: at.y(spot.y) }));
-  for (const label of placeLabels(
-    wanted,
-    spots.flatMap((spot) => whiskerBoxes(spot, at)),
-    width,
-    height - 40,
-  )) {
+  const obstacles = spots.flatMap((spot) => whiskerBoxes(spot, at));
+  appendTexts(svg, placeLabels(wanted, obstacles, width, height - 40));
+}
+
+function appendTexts(svg: SVGSVGElement, labels: Label[]): void {
+  for (const label of labels) {
     svg.append(
       makeSvg(
         "text",
@@ -205,7 +206,12 @@ function appendLabels(
 
 function drawScatter(setting: Setting, log: boolean, width: number, height: number): Drawing {
   const policies = setting.policies;
-  const spots = policies.map(spotOf);
+  // An interval that reaches to zero or below would need a logarithmic axis without end.
+  const means = policies.map((policy) => policy.mean_tardiness_s.mean / 60);
+  const least = log ? Math.min(...means) / 2 : -Infinity;
+  const spots = policies
+    .map(spotOf)
+    .map((spot) => ({ ...spot, xLow: spot.xLow === null ? null : Math.max(spot.xLow, least) }));
   const xs = spots.flatMap((spot) => [spot.x, spot.xLow ?? spot.x, spot.xHigh ?? spot.x]);
   const ys = spots.flatMap((spot) => [spot.y, spot.yLow ?? spot.y, spot.yHigh ?? spot.y]);
   const xDomain = padded(xs, log);
@@ -267,8 +273,13 @@ function scatterCsv(setting: Setting): string {
   return csvText(header, rows);
 }
 
-function policyLegend(names: string[]): LegendEntry[] {
-  return names.map((label, index) => ({ label, colour: category(index), shape: "dot" as const }));
+function policyLegend(policies: Policy[]): LegendEntry[] {
+  return policies.map((policy) => ({
+    label: policy.name,
+    colour: category(policy.index),
+    shape: "dot" as const,
+    symbol: symbolOf(policy.index),
+  }));
 }
 
 function logSwitch(initial: boolean, onChange: (log: boolean) => void): HTMLElement {
@@ -285,10 +296,13 @@ export function scatterChart(setting: Setting): Chart {
     id: "scatter",
     title: "Energy against tardiness",
     description:
-      "Large marks are means with 95 % intervals in both directions, small dots single days. " +
+      (setting.policies.every((policy) => policy.days === 1)
+        ? "Each mark is one policy on this day. "
+        : "Large marks are means with 95 % intervals in both directions, small dots single " +
+          "days. ") +
       "Dashed curves join points of equal ET. Towards the lower left is better.",
     height: 420,
-    legend: policyLegend(setting.policies.map((policy) => policy.name)),
+    legend: policyLegend(setting.policies),
     controls: logPossible
       ? [
           logSwitch(log, (now) => {
@@ -305,21 +319,38 @@ export function scatterChart(setting: Setting): Chart {
 
 interface Trail {
   policy: string;
+  index: number;
   points: ParetoPoint[];
 }
 
-function trails(points: ParetoPoint[], order: string[]): Trail[] {
-  const names = [...new Set([...order, ...points.map((point) => point.policy)])];
-  return names.map((policy) => ({
-    policy,
-    points: points.filter((point) => point.policy === policy).sort((a, b) => a.a - b.a),
-  }));
+function trails(points: ParetoPoint[], policies: Policy[]): Trail[] {
+  const known = new Map(policies.map(({ name, index }) => [name, index]));
+  const names = [...new Set([...known.keys(), ...points.map((point) => point.policy)])];
+  return names
+    .map((policy, i) => ({
+      policy,
+      index: known.get(policy) ?? i,
+      points: points.filter((point) => point.policy === policy).sort((a, b) => a.a - b.a),
+    }))
+    .filter((group) => group.points.length > 0);
+}
+
+// The neighbourhood of the front. One policy a hundred times as late would press it into a corner.
+export function nearFront(points: ParetoPoint[]): ParetoPoint[] {
+  const front = paretoFront(points, paretoX, paretoY);
+  const [xs, ys] = [front.map(paretoX), front.map(paretoY)];
+  const xMost = 3 * Math.max(...xs);
+  const height = Math.max(...ys) - Math.min(...ys);
+  const yMost = Math.max(...ys) + Math.max(2 * height, 0.05 * Math.max(...ys));
+  return points.filter((point) => paretoX(point) <= xMost && paretoY(point) <= yMost);
 }
 
 const paretoX = (point: ParetoPoint): number => point.mean_tardiness_s / 60;
 const paretoY = (point: ParetoPoint): number => point.energy_w_min / kMegaWattMinutes;
 
+// Off the front a policy is only a faint mark: it is there to show how far away it is.
 function paretoMarks(groups: Trail[], front: ParetoPoint[]): Plot.Markish[] {
+  const onFront = new Set(front);
   return [
     Plot.line(front, {
       x: paretoX,
@@ -331,7 +362,7 @@ function paretoMarks(groups: Trail[], front: ParetoPoint[]): Plot.Markish[] {
       strokeLinejoin: "round",
       strokeLinecap: "round",
     }),
-    ...groups.flatMap((group, index) => [
+    ...groups.flatMap(({ index, ...group }) => [
       Plot.line(group.points, {
         x: paretoX,
         y: paretoY,
@@ -341,14 +372,46 @@ function paretoMarks(groups: Trail[], front: ParetoPoint[]): Plot.Markish[] {
       Plot.dot(group.points, {
         x: paretoX,
         y: paretoY,
-        r: 3.5,
+        r: (point: ParetoPoint) => (onFront.has(point) ? 5.5 : 3.2),
         symbol: symbolOf(index),
         fill: category(index),
+        fillOpacity: (point: ParetoPoint) => (onFront.has(point) ? 1 : 0.55),
         stroke: "var(--paper)",
         strokeWidth: 0.8,
       }),
     ]),
   ];
+}
+
+// "below 3.1e−8", "3.1e−8 to 2.0e−6", "above 2.0e−6".
+export function rangeText({ from, to }: WeightRange): string {
+  if (from === 0) return to === null ? "any" : `below ${plain(to)}`;
+  return to === null ? `above ${plain(from)}` : `${plain(from)} to ${plain(to)}`;
+}
+
+const kWattMinutesPerKwh = 60_000;
+
+// A weight as a price: what one minute of mean tardiness is worth, 1 / a W·min.
+export function priceText({ from, to }: WeightRange): string {
+  const kwh = (a: number) => `${compact(1 / a / kWattMinutesPerKwh)} kWh`;
+  if (from === 0) return to === null ? "anything" : `more than ${kwh(to)}`;
+  return to === null ? `less than ${kwh(from)}` : `${kwh(to)} to ${kwh(from)}`;
+}
+
+function winners(points: ParetoPoint[]): ParetoPoint[] {
+  return points
+    .filter((point) => point.best !== null)
+    .sort((a, b) => (a.best?.from ?? 0) - (b.best?.from ?? 0));
+}
+
+function pointText(point: ParetoPoint, onFront: boolean): string {
+  const words = [
+    `${point.policy}: energy ${megaWattMinutes(point.energy_w_min)} M W·min, `,
+    `mean tardiness ${minutes(point.mean_tardiness_s)} min`,
+    onFront ? "; nothing is better in both" : "",
+    point.best ? `; lowest ET for a ${rangeText(point.best)}` : "",
+  ];
+  return words.join("");
 }
 
 function drawPareto(groups: Trail[], log: boolean, width: number, height: number): Drawing {
@@ -364,20 +427,27 @@ function drawPareto(groups: Trail[], log: boolean, width: number, height: number
       tickFormat: plain,
     },
     y: { domain: padded(all.map(paretoY), false), label: kEnergyLabel, grid: true, ticks: 6 },
+    r: { type: "identity" },
     marks: paretoMarks(groups, front),
   });
   const at = pixels(plot);
   const onFront = new Set(front);
-  const inspected = groups.map((group, index) => ({
-    colour: category(index),
+  const named = front.map((point) => ({
+    text: point.policy,
+    x: at.x(paretoX(point)),
+    y: at.y(paretoY(point)),
+  }));
+  const others = all
+    .filter((point) => !onFront.has(point))
+    .map((point) => ({ x: at.x(paretoX(point)), y: at.y(paretoY(point)) }))
+    .map(({ x, y }) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }));
+  if (width >= kNarrow) appendTexts(plot, placeLabels(named, others, width, height - 40));
+  const inspected = groups.map((group) => ({
+    colour: category(group.index),
     points: group.points.map((point) => ({
       x: at.x(paretoX(point)),
       y: at.y(paretoY(point)),
-      text: `${point.policy}, a = ${compact(point.a)} per W·min: energy ${megaWattMinutes(
-        point.energy_w_min,
-      )} M W·min, mean tardiness ${minutes(
-        point.mean_tardiness_s,
-      )} min${onFront.has(point) ? "; on the front" : ""}`,
+      text: pointText(point, onFront.has(point)),
     })),
   }));
   return { svg: plot, inspected };
@@ -385,39 +455,68 @@ function drawPareto(groups: Trail[], log: boolean, width: number, height: number
 
 function paretoCsv(points: ParetoPoint[]): string {
   return csvText(
-    ["setting", "policy", "a", "energy_w_min", "mean_tardiness_s"],
+    ["setting", "policy", "a", "energy_w_min", "mean_tardiness_s", "best_from_a", "best_to_a"],
     points.map((point) => [
       point.setting,
       point.policy,
       point.a,
       point.energy_w_min,
       point.mean_tardiness_s,
+      point.best?.from ?? null,
+      point.best?.to ?? null,
     ]),
+  );
+}
+
+function weightTable(points: ParetoPoint[]): HTMLElement | null {
+  const best = winners(points);
+  if (best.length === 0) return null;
+  const columns = ["If a minute of mean tardiness is worth", "weight a, per W·min", "the best is"];
+  const cell = (label: string, text: string) =>
+    make("td", { "data-label": label }, make("div", {}, text));
+  return make(
+    "table",
+    { class: "plain weights" },
+    make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)))),
+    make(
+      "tbody",
+      {},
+      ...best.map((point) =>
+        make(
+          "tr",
+          {},
+          cell(columns[0], priceText(point.best!)),
+          cell(columns[1], rangeText(point.best!)),
+          cell(columns[2], point.policy),
+        ),
+      ),
+    ),
   );
 }
 
 export function paretoChart(points: ParetoPoint[], setting: Setting): Chart | null {
   const own = points.filter((point) => point.setting === setting.name);
-  if (own.length === 0) return null;
-  const groups = trails(
-    own,
-    setting.policies.map((policy) => policy.name),
-  );
-  const shown = groups.filter((group) => group.points.length > 0);
-  let log = wantsLog(own.map(paretoX));
+  if (own.length < 2) return null;
+  const near = nearFront(own);
+  const groups = trails(near, setting.policies);
+  const far = new Set(own.map(({ policy }) => policy)).size - groups.length;
+  let log = wantsLog(near.map(paretoX));
   const result: Chart = chart({
     id: "pareto",
     title: "The choice behind the weight",
     description:
-      "Each line is one policy as the weight a of energy grows. The broad grey line is the " +
-      "front: nothing measured here is better in both. So nobody has to believe one weight.",
+      "ET adds energy and tardiness with one weight a, and nobody has to believe it: the broad " +
+      "grey line joins the policies that no other beats in both, and the table says which of " +
+      `them wins for which weight${setting.a === null ? "" : ` (here a = ${plain(setting.a)})`}. ` +
+      (far > 0 ? `${far} far from it ${far === 1 ? "is" : "are"} not drawn.` : ""),
     height: 400,
-    legend: groups.flatMap((group, index) =>
-      shown.includes(group)
-        ? [{ label: group.policy, colour: category(index), shape: "line" as const }]
-        : [],
-    ),
-    controls: own.every((point) => point.mean_tardiness_s > 0)
+    legend: groups.map((group) => ({
+      label: group.policy,
+      colour: category(group.index),
+      shape: "dot" as const,
+      symbol: symbolOf(group.index),
+    })),
+    controls: near.every((point) => point.mean_tardiness_s > 0)
       ? [
           logSwitch(log, (now) => {
             log = now;
@@ -428,5 +527,7 @@ export function paretoChart(points: ParetoPoint[], setting: Setting): Chart | nu
     draw: (width, height) => drawPareto(groups, log, width, height),
     csv: () => paretoCsv(own),
   });
+  const table = weightTable(own);
+  if (table) result.element.append(make("div", { class: "table-wrap" }, table));
   return result;
 }

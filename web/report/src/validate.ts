@@ -17,6 +17,7 @@ import type {
   Report,
   Setting,
   Steps,
+  WeightRange,
   XyPoint,
   XySeries,
 } from "./contract";
@@ -188,6 +189,7 @@ function readDifference(reader: Reader): Difference {
     tardiness_percent: reader.objectOrNull("tardiness_percent", readInterval),
     p_wilcoxon: reader.numberOrNull("p_wilcoxon"),
     p_holm: reader.numberOrNull("p_holm"),
+    days_until_decided: reader.numberOrNull("days_until_decided"),
     verdict: reader.text("verdict", ""),
   };
 }
@@ -201,9 +203,44 @@ function readDayPoint(reader: Reader): DayPoint {
   };
 }
 
+// Means that the page knows how to show; any may be missing.
+export const kMeans = [
+  "p50_tardiness_s",
+  "p95_tardiness_s",
+  "p99_tardiness_s",
+  "max_tardiness_s",
+  "mean_wait_s",
+  "compute_utilisation",
+  "memory_utilisation",
+  "preemptions",
+  "repartitions",
+  "instances_created",
+  "jobs",
+] as const;
+
+function readMeans(reader: Reader): Record<string, number> {
+  const means: Record<string, number> = {};
+  for (const key of kMeans) {
+    const value = reader.numberOrNull(key);
+    if (value !== null) means[key] = value;
+  }
+  return means;
+}
+
+function readExtra(reader: Reader): Record<string, Cell> {
+  const found = reader.value.extra;
+  if (!isObject(found)) return {};
+  const cells = Object.entries(found).filter(
+    (entry): entry is [string, Cell] =>
+      entry[1] === null || ["number", "string"].includes(typeof entry[1]),
+  );
+  return Object.fromEntries(cells);
+}
+
 function readPolicy(reader: Reader): Policy {
   return {
     name: reader.text("name"),
+    index: 0,
     scheduler: reader.text("scheduler", ""),
     repartition: reader.text("repartition", ""),
     days: reader.number("days"),
@@ -216,6 +253,8 @@ function readPolicy(reader: Reader): Policy {
     et_tardiness_part: reader.number("et_tardiness_part"),
     diff: reader.objectOrNull("diff", readDifference),
     points: reader.list("points", readDayPoint, false),
+    means: readMeans(reader),
+    extra: readExtra(reader),
   };
 }
 
@@ -223,6 +262,7 @@ function readSetting(reader: Reader): Setting {
   const setting = {
     name: reader.text("name"),
     reference: reader.text("reference", ""),
+    a: reader.numberOrNull("a"),
     policies: reader.list("policies", readPolicy),
   };
   const known = setting.policies.map((policy) => policy.name);
@@ -236,6 +276,10 @@ function readSetting(reader: Reader): Setting {
   return setting;
 }
 
+function readWeightRange(reader: Reader): WeightRange {
+  return { from: reader.number("from"), to: reader.numberOrNull("to") };
+}
+
 function readParetoPoint(reader: Reader): ParetoPoint {
   return {
     setting: reader.text("setting"),
@@ -243,6 +287,7 @@ function readParetoPoint(reader: Reader): ParetoPoint {
     a: reader.number("a"),
     energy_w_min: reader.number("energy_w_min"),
     mean_tardiness_s: reader.number("mean_tardiness_s"),
+    best: reader.objectOrNull("best", readWeightRange),
   };
 }
 
@@ -327,9 +372,21 @@ function readRates(reader: Reader): HourlyRate[] {
   return [...hour].map((value, i) => ({ hour: value, jobs: jobs[i] }));
 }
 
+function readWindow(reader: Reader): [number, number] | null {
+  const found = reader.value.window_s;
+  if (!Array.isArray(found) || found.length !== 2) return null;
+  const [begin, end] = found.map(finiteOrNull);
+  return begin === null || end === null ? null : [begin, end];
+}
+
 function readDay(reader: Reader): Day {
   return {
+    setting: reader.text("setting", ""),
     policy: reader.text("policy", ""),
+    seed: reader.numberOrNull("seed"),
+    energy_j: reader.numberOrNull("energy_j"),
+    mean_tardiness_s: reader.numberOrNull("mean_tardiness_s"),
+    window_s: readWindow(reader),
     gpu: reader.text("gpu", ""),
     gpus: reader.number("gpus"),
     memory_slices: reader.number("memory_slices"),
@@ -394,6 +451,21 @@ function readFigure(reader: Reader): Figure | null {
   return null;
 }
 
+function numberPolicies(settings: Setting[]): Setting[] {
+  const names = [...new Set(settings.flatMap(({ policies }) => policies.map(({ name }) => name)))];
+  for (const { policies } of settings) {
+    for (const policy of policies) policy.index = names.indexOf(policy.name);
+  }
+  return settings;
+}
+
+// One day, a list of them, or none.
+function readDays(reader: Reader): Day[] {
+  if (Array.isArray(reader.value.day)) return reader.list("day", readDay);
+  const day = reader.objectOrNull("day", readDay);
+  return day === null ? [] : [day];
+}
+
 export function readReport(json: unknown, problems: Problems): Report | null {
   if (!isObject(json)) {
     problems.add("the data", "an object", json);
@@ -403,9 +475,10 @@ export function readReport(json: unknown, problems: Problems): Report | null {
   return {
     title: reader.text("title"),
     generated_by: reader.text("generated_by", ""),
-    settings: reader.list("settings", readSetting),
+    source: reader.text("source", ""),
+    settings: numberPolicies(reader.list("settings", readSetting)),
     pareto: reader.list("pareto", readParetoPoint, false),
-    day: reader.objectOrNull("day", readDay),
+    days: readDays(reader),
     figures: reader.list("figures", readFigure, false).filter((figure) => figure !== null),
   };
 }

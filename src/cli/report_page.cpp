@@ -1,0 +1,180 @@
+#include "cli/report_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/console.h"
+#include "cli/output_file.h"
+#include "cli/table.h"
+#include "cli/value_parsers.h"
+#include "cli/version.h"
+#include "experiment/day_file.h"
+#include "experiment/make_record.h"
+#include "experiment/result_file.h"
+#include "experiment/whole_file.h"
+#include "report/day_check.h"
+#include "report/page.h"
+#include "report/page_data.h"
+#include "report/page_template.h"
+
+namespace partita::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string runs_title(const RunSettings& settings, std::uint64_t jobs,
+                       std::span<const PageRun> runs) {
+  const std::string who =
+      runs.size() == 1 ? runs.front().policy : fmt::format("{} policies", runs.size());
+  return fmt::format("{}: {} jobs on {} × {}", who, with_commas(jobs),
+                     with_commas(settings.options.gpus), settings.options.model->key);
+}
+
+std::string runs_source(const RunSettings& settings) {
+  return fmt::format("Preemption {}; power curve {}; ET with a = {:g} per W·min.",
+                     format_preemption(settings.options.preemption), settings.options.power->name,
+                     settings.options.et_a);
+}
+
+// An error of a file beside the results is one of that file.
+Error in_file(const std::string& path, const Error& why) {
+  return {fmt::format("{}: {}", path, why.message)};
+}
+
+Result<report::StudyNotes> notes_beside(const std::string& results) {
+  const std::string path = report::study_path(results);
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) return report::StudyNotes{};
+  const auto text = experiment::read_whole_file(path);
+  if (!text) return text.error();
+  auto notes = report::parse_notes(*text);
+  if (!notes) return in_file(path, notes.error());
+  return notes;
+}
+
+Result<Json> read_days(const std::string& path, std::span<const experiment::RunRecord> runs) {
+  const auto text = experiment::read_whole_file(path);
+  if (!text) return text.error();
+  auto days = report::parse_days(*text);
+  if (!days) return in_file(path, days.error());
+  if (const Status same = report::check_days_are_of(*days, runs); !same) {
+    return in_file(path, same.error());
+  }
+  return days;
+}
+
+Result<Json> days_for(const ResultsPageOptions& options,
+                      std::span<const experiment::RunRecord> runs) {
+  if (options.day) return read_days(*options.day, runs);
+  const std::string path = report::day_path(options.results);
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) return Json(nullptr);
+  auto days = read_days(path, runs);
+  if (days) return days;
+  warn(days.error().message + "; the page shows no day in detail");
+  return Json(nullptr);
+}
+
+void fill_in(report::StudyNotes& notes, const ResultsPageOptions& options,
+             std::span<const experiment::RunRecord> runs) {
+  const std::string name =
+      runs.empty() || runs.front().experiment.empty() ? "Results" : runs.front().experiment;
+  if (notes.title.empty()) notes.title = name;
+  if (options.title) notes.title = *options.title;
+  if (notes.generated_by.empty()) notes.generated_by = fmt::format("partita {} report", kVersion);
+  if (!options.reference) return;
+  for (report::SettingNote& setting : notes.settings) setting.reference = *options.reference;
+  for (const experiment::RunRecord& run : runs) {
+    const bool known = std::ranges::any_of(
+        notes.settings, [&](const auto& setting) { return setting.name == run.setting; });
+    if (!known) notes.settings.push_back({run.setting, *options.reference});
+  }
+}
+
+Status check_reference(const ResultsPageOptions& options,
+                       std::span<const experiment::RunRecord> runs) {
+  if (!options.reference) return {};
+  std::vector<std::string> known;
+  for (const experiment::RunRecord& run : runs) {
+    if (run.policy == *options.reference) return {};
+    if (std::ranges::find(known, run.policy) == known.end()) known.push_back(run.policy);
+  }
+  return unknown_name("policy", *options.reference, known);
+}
+
+}  // namespace
+
+std::string command_text(Verb verb, const Values& values) {
+  constexpr std::array<std::string_view, 4> kNotShown{"json", "out-dir", "restart", "threads"};
+  std::string text = fmt::format("partita {} {}", kVersion, record_of(verb).name);
+  for (const auto& [name, value] : values.all()) {
+    const FlagRecord* flag = find_flag(name);
+    CHECK(flag != nullptr);
+    const bool not_shown = std::ranges::find(kNotShown, name) != kNotShown.end();
+    if (flag->kind == ValueKind::kOutput || not_shown || !value.typed) continue;
+    if (!flag->positional()) text += " " + shown_name(*flag);
+    if (flag->is_switch()) continue;
+    const bool quoted = value.text.find_first_of(" ;'\"") != std::string::npos;
+    text += quoted ? fmt::format(" '{}'", value.text) : " " + value.text;
+  }
+  return text;
+}
+
+Status check_report(const Values& values) {
+  if (values.given("report") == nullptr) return {};
+  if (const Status there = report::check_template(report::page_template()); !there) return there;
+  // A name that cannot be written is known before the runs; this one leaves nothing behind.
+  const auto writable = OutputFile::open(values.text("report"));
+  if (!writable) return writable.error();
+  return {};
+}
+
+Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSettings& settings,
+                                 const workload::Trace& trace, std::span<const PageRun> runs,
+                                 const std::string& reference, const PageRun& detailed) {
+  std::vector<experiment::RunRecord> records;
+  for (const PageRun& run : runs) {
+    // A day that a command is given is the day it is judged on, whatever its seed.
+    records.push_back(
+        experiment::make_record({std::string(record_of(verb).name), "", run.policy, run.scheduler,
+                                 run.repartition, settings.seed, experiment::Role::kTest},
+                                settings.options, *run.result));
+  }
+  report::PageInput input{.runs = records, .notes = {}};
+  input.notes.title = runs_title(settings, trace.jobs.size(), runs);
+  input.notes.source = runs_source(settings);
+  input.notes.generated_by = command_text(verb, values);
+  input.notes.settings = {{"", reference}};
+  input.days = Json::array({experiment::day_json(
+      {"", detailed.policy, detailed.scheduler, detailed.repartition, settings.seed, {}}, trace,
+      settings.options, *detailed.result)});
+  const auto data = report::page_data(input);
+  if (!data) return data.error();
+  return report::fill_page(report::page_template(), *data);
+}
+
+Result<ResultsPage> page_of_results(const ResultsPageOptions& options) {
+  if (const Status there = report::check_template(report::page_template()); !there) {
+    return there.error();
+  }
+  const auto runs = experiment::read_results(options.results);
+  if (!runs) return runs.error();
+  if (const Status known = check_reference(options, *runs); !known) return known.error();
+  auto notes = notes_beside(options.results);
+  if (!notes) return notes.error();
+  fill_in(*notes, options, *runs);
+  auto days = days_for(options, *runs);
+  if (!days) return days.error();
+  auto data = report::page_data({*runs, *std::move(notes), *std::move(days)});
+  if (!data) return in_file(options.results, data.error());
+  std::string text = report::fill_page(report::page_template(), *data);
+  return ResultsPage{std::move(text), runs->size(), *std::move(data)};
+}
+
+}  // namespace partita::cli
