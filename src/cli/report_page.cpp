@@ -120,8 +120,12 @@ std::string command_text(Verb verb, const Values& values) {
     if (flag->kind == ValueKind::kOutput || not_shown || !value.typed) continue;
     if (!flag->positional()) text += " " + shown_name(*flag);
     if (flag->is_switch()) continue;
-    const bool quoted = value.text.find_first_of(" ;'\"") != std::string::npos;
-    text += quoted ? fmt::format(" '{}'", value.text) : " " + value.text;
+    // Where a file lay is nobody's business who gets the page, and not what the result depends on.
+    const bool file = flag->kind == ValueKind::kInput;
+    const std::string shown =
+        file ? std::filesystem::path(value.text).filename().string() : value.text;
+    const bool quoted = shown.find_first_of(" ;'\"") != std::string::npos;
+    text += quoted ? fmt::format(" '{}'", shown) : " " + shown;
   }
   return text;
 }

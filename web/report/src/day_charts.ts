@@ -133,7 +133,15 @@ function drawLayouts(
       ...shares.mixes.map((_, mix) =>
         Plot.rect(
           stackPieces(shares).filter((piece) => piece.mix === mix),
-          { x1: "begin_s", x2: "end_s", y1: "from", y2: "to", fill: mixColour(shares, mix), shapeRendering: "crispEdges" },
+          {
+            x1: "begin_s",
+            x2: "end_s",
+            y1: "from",
+            y2: "to",
+            fill: mixColour(shares, mix),
+            // Neighbours meet without a seam of the page between them.
+            shapeRendering: "crispEdges",
+          },
         ),
       ),
       Plot.axisY({ anchor: "left" }),

@@ -44,6 +44,9 @@ function row(policy: Policy, columns: Column[]): HTMLElement {
   );
 }
 
+// On a phone each row takes as many lines as there are columns.
+const kSmall = "(max-width: 1000px)";
+
 export function furtherMeans(setting: Setting): HTMLElement | null {
   const policies = byEt(setting.policies);
   const columns = kColumns.filter(({ key }) => policies.some((policy) => key in policy.means));
@@ -70,6 +73,11 @@ export function furtherMeans(setting: Setting): HTMLElement | null {
     "The tail of the tardiness, how long jobs wait for their first slice, how much of the GPUs is " +
       "busy, and how often jobs and layouts change. Means over the days.",
     csv,
-    make("div", { class: "table-wrap" }, table),
+    make(
+      "details",
+      { class: "fold", open: !matchMedia(kSmall).matches },
+      make("summary", {}, `${columns.length} figures of ${policies.length} policies`),
+      make("div", { class: "table-wrap" }, table),
+    ),
   );
 }

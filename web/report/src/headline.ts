@@ -255,13 +255,13 @@ function policyRow(
   );
 }
 
-// The longest bar that is drawn whole: three times the best policies' middle.
+// The longest bar that is drawn whole: a few times what the better quarter needs.
 function barScale(policies: Policy[]): number {
   const totals = policies
     .map((policy) => policy.et_energy_part + policy.et_tardiness_part)
     .sort((a, b) => a - b);
-  const middle = totals[Math.floor(totals.length / 2)] ?? 1;
-  return Math.max(Math.min(totals.at(-1) ?? 1, 2 * middle), 1e-12);
+  const good = totals[Math.floor(totals.length / 4)] ?? 1;
+  return Math.max(Math.min(totals.at(-1) ?? 1, 3 * good), 1e-12);
 }
 
 const kColumns = [
@@ -348,9 +348,22 @@ export function summary(setting: Setting): string {
     )} to ${percent(et.high)}).`;
   }
   const [near, far] = [et.low, et.high].map(Math.abs).sort((a, b) => a - b);
-  return `${first}: ${size(et.mean)} ${side} ${setting.reference} (95 % interval ${size(near)} to ${size(
-    far,
-  )}).`;
+  const said = `${first}: ${size(et.mean)} ${side} ${setting.reference} (95 % interval ${size(
+    near,
+  )} to ${size(far)}).`;
+  return verdictKind(best, setting.reference) === "undecided"
+    ? `${said} ${undecidedText(setting, best)}`
+    : said;
+}
+
+// An interval looks at one policy; the verdict allows for as many as were tried.
+function undecidedText(setting: Setting, best: Policy): string {
+  const days = best.diff?.days_until_decided ?? null;
+  const hope = days !== null && days > best.days ? `; some ${days} days would decide it` : "";
+  return (
+    `Allowing for ${setting.policies.length - 1} comparisons, ${best.days} days do not decide ` +
+    `this${hope}.`
+  );
 }
 
 // "−1.3 kWh a day": what the percentages mean in this fleet.

@@ -111,9 +111,8 @@ function dayWords(day: Day): string {
     day.setting && day.seed !== null ? ` (${day.setting}, test day ${day.seed})` : "",
   ];
   if (day.energy_j !== null && day.mean_tardiness_s !== null) {
-    words.push(
-      `: ${fixed(day.energy_j / 3.6e6, 2)} kWh, mean tardiness ${duration(day.mean_tardiness_s)}`,
-    );
+    const late = duration(day.mean_tardiness_s).replaceAll(" ", "\u00a0");
+    words.push(`: ${fixed(day.energy_j / 3.6e6, 2)}\u00a0kWh, mean tardiness ${late}`);
   }
   words.push(".");
   if (day.window_s !== null && day.window_s[0] > 0) {
