@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "report/json_text.h"
+
 namespace partita::report {
 namespace {
 
@@ -105,6 +107,18 @@ Status check_table(const Json& day, const Table& table) {
   return {};
 }
 
+// What says which run it is; a day of another program may leave it out.
+Status check_run_keys(const Json& day) {
+  if (day.contains("setting") && !day["setting"].is_string()) return missing("setting", "a text");
+  if (day.contains("seed") && !day["seed"].is_number_unsigned()) {
+    return missing("seed", "a whole number");
+  }
+  if (day.contains("energy_j") && !day["energy_j"].is_number()) {
+    return missing("energy_j", "a number");
+  }
+  return {};
+}
+
 Status check_day(const Json& day) {
   if (!day.is_object())
     return Error{"found something else, wanted a day: an object with jobs, ..."};
@@ -116,6 +130,7 @@ Status check_day(const Json& day) {
     const auto found = day.find(key);
     if (found == day.end() || !found->is_number_unsigned()) return missing(key, "a whole number");
   }
+  if (const Status good = check_run_keys(day); !good) return good;
   for (const Table& table : tables()) {
     if (const Status good = check_table(day, table); !good) return good;
   }
@@ -145,8 +160,9 @@ Status check_day_is_of(const Json& day, std::span<const experiment::RunRecord> r
 }  // namespace
 
 Result<Json> parse_days(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return Error{"found something else, wanted JSON"};
+  auto parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  Json json = *std::move(parsed);
   if (json.is_object()) json = Json::array({std::move(json)});
   if (!json.is_array() || json.empty()) return Error{"wanted a day, or a list of days"};
   for (std::size_t i = 0; i < json.size(); ++i) {

@@ -56,6 +56,16 @@ TEST(DayCheck, EveryKeyIsNeeded) {
   }
 }
 
+TEST(DayCheck, TheKeysOfTheRunMayBeMissingButNotWrong) {
+  for (const char* key : {"setting", "seed", "energy_j"}) {
+    Json day = good_day();
+    day.erase(key);
+    EXPECT_EQ(complaint(day), "");
+    day[key] = Json::array();
+    EXPECT_TRUE(complaint(day).starts_with(std::string(key) + ": ")) << complaint(day);
+  }
+}
+
 TEST(DayCheck, ColumnsHaveOneLengthAndOneKindOfValue) {
   Json day = good_day();
   day["pieces"]["gpu"] = {0};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/json_text.h"
+
 namespace partita::report {
 namespace {
 
@@ -62,7 +64,9 @@ std::string format_notes(const StudyNotes& notes) {
 }
 
 Result<StudyNotes> parse_notes(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  const Json& json = *parsed;
   if (!json.is_object()) return Error{"found something else, wanted an object with title, ..."};
   StudyNotes notes;
   for (const Status& status :
