@@ -110,15 +110,22 @@ test("compare writes a page of all schedulers with the best one's day", async (t
 
 test("experiment writes a page with two days, and report the same bytes", async (t) => {
   if (skip) return t.skip(skip);
-  partita("experiment", "tech-report", "--days", "3", "--report", "study.html");
-  await inspectPage("study.html", ["scatter", "pareto", "layouts", "queue", "power"]);
-  partita("report", "--results", "tech-report.runs.jsonl", "--out", "again.html");
+  const words = ["experiment", "smart-mig", "--days", "2", "--report", "study.html", "--json"];
+  const { settings } = JSON.parse(partita(...words));
+  await inspectPage("study.html", ["scatter", "pareto", "across", "layouts", "queue", "power"]);
+  partita("report", "--results", "smart-mig.runs.jsonl", "--out", "again.html");
   assert.ok(readFileSync(join(folder, "again.html")).equals(readFileSync(join(folder, "study.html"))));
   const { page, close } = await openPage(browser, join(folder, "study.html"));
   await drawn(page);
   const text = await page.textContent("#report");
   assert.match(text, /Published figures beside ours/);
-  assert.equal(await page.$$eval("#headline tbody tr", (all) => all.length), 7);
+  // The page opens on the setting that most published figures are of, rate=20, the last.
+  const rows = await page.$$eval("#headline tbody tr", (all) => all.length);
+  assert.equal(rows, settings.at(-1).policies.length);
+  const across = lines((await csvOf(page, "across")).text);
+  const compared = settings.reduce((sum, { policies }) => sum + policies.length - 1, 0);
+  assert.equal(across.length, 1 + compared);
+  assert.equal(lines((await csvOf(page, "further")).text).length, 1 + rows);
   const before = await page.textContent("section:has(#gantt) .summary");
   await page.focus("section:has(#gantt) input[type=radio]");
   await page.keyboard.press("ArrowRight");

@@ -308,7 +308,7 @@ export function powerChart(day: Day, window: () => TimeWindow): Chart {
   return timeline({
     id: "power",
     title: "Power",
-    description: `Power of all ${day.gpus} GPUs, in watts. ${kFollows}`,
+    description: `Power of ${day.gpus === 1 ? "the GPU" : `all ${day.gpus} GPUs`}, in watts. ${kFollows}`,
     unit: "W",
     axis: "↑ watts",
     column: "watts",
