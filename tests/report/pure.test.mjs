@@ -341,6 +341,14 @@ test("the example in docs/report.md is a valid report", () => {
   assert.deepEqual(read(JSON.parse(example)).problems, []);
 });
 
+test("every package runs on the node of Debian 12, which is 18", () => {
+  const path = new URL("../../web/report/package-lock.json", import.meta.url);
+  for (const [name, { engines }] of Object.entries(JSON.parse(readFileSync(path)).packages)) {
+    const least = /^>=\s*(\d+)/.exec(engines?.node ?? "")?.[1] ?? "0";
+    assert.ok(Number(least) <= 18, `${name} wants node ${engines?.node}`);
+  }
+});
+
 test("the lock file names no host", () => {
   const text = readFileSync(new URL("../../web/report/package-lock.json", import.meta.url), "utf8");
   assert.doesNotMatch(text, /"resolved"/);

@@ -1,6 +1,12 @@
 # cmake -P: builds the page and writes it as the C++ file OUT; without BUILD_PAGE, or where building fails
 # and REQUIRED is not ON, the page in it is empty. Runs in web/report.
 
+# Whom the system trusts, npm may trust: node has a list of its own.
+set(system_certificates /etc/ssl/certs/ca-certificates.crt)
+if(NOT DEFINED ENV{NODE_EXTRA_CA_CERTS} AND EXISTS ${system_certificates})
+  set(ENV{NODE_EXTRA_CA_CERTS} ${system_certificates})
+endif()
+
 # npm ci, unless what is installed is of this lock file. Networks fail now and then, hence three tries.
 function(install_packages ok)
   set(stamp node_modules/.partita-installed)
