@@ -43,10 +43,15 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
     if (exists && ::access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
     target = behind_links(path);
     temporary = fmt::format("{}.partita-{}", target, ::getpid());
+    // Before it is there: a signal may come in between.
+    remember_temporary(temporary);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   }
-  if (fd < 0) return cannot_write(path, errno);
-  if (!temporary.empty()) remember_temporary(temporary);
+  if (fd < 0) {
+    const int why = errno;
+    if (!temporary.empty()) forget_temporary(temporary);
+    return cannot_write(path, why);
+  }
   return std::unique_ptr<OutputFile>(new OutputFile(fd, target, temporary));
 }
 

@@ -1,4 +1,4 @@
-// Any bytes as a NAME.day.json: no crash, and what is accepted goes into a page and comes out again.
+// Any bytes as a NAME.day.json: no crash, and what is accepted goes into a page and out again.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
