@@ -36,6 +36,12 @@ std::string profile_of(const Values& values) {
   return *origin == "realistic" ? values.text("profile") : "flat";
 }
 
+// The more GPUs, the more happens between two changes that matter.
+std::string pace_of(const Values& values) {
+  constexpr std::uint64_t kEventsPerGpu = 4;
+  return fmt::format("every={}", kEventsPerGpu * values.count("gpus"));
+}
+
 std::vector<StudyPolicy> usual_policies(const Values& values) {
   const std::string scheduler = values.text("scheduler");
   const std::string repartition = values.text("repartition");
@@ -44,9 +50,9 @@ std::vector<StudyPolicy> usual_policies(const Values& values) {
   if (!repartition.starts_with("lookahead")) {
     const bool from_static =
         repartition.starts_with("static:") && repartition.find(';') == std::string::npos;
-    policies.push_back(
-        {"looking ahead", scheduler,
-         experiment::lookahead_from(from_static ? repartition : "static:1", profile_of(values))});
+    policies.push_back({"looking ahead", scheduler,
+                        experiment::lookahead_from(from_static ? repartition : "static:1",
+                                                   profile_of(values), pace_of(values))});
   }
   policies.push_back(experiment::on_demand_policy("first-fit"));
   policies.push_back(experiment::on_demand_policy("least-fragmenting"));

@@ -12,9 +12,6 @@ namespace {
 using experiment::Claim;
 using experiment::Measure;
 
-// From here on one line a setting says more than a table each.
-constexpr std::size_t kManySettings = 5;
-
 std::string pm(const experiment::Estimate& estimate, double scale, int digits) {
   const double half = estimate.t ? (estimate.t->high - estimate.t->low) / 2 : 0;
   return fmt::format("{:.{}f} ± {:.{}f}", estimate.mean * scale, digits, half * scale, digits);
@@ -36,13 +33,13 @@ std::string verdict_text(const experiment::Difference& difference) {
   constexpr std::uint64_t kTooMany = 100'000;
   const std::uint64_t days = *difference.days_until_decided;
   if (days > kTooMany) return "undecided, and no matter";
-  return fmt::format("undecided, {} days might", days);
+  return fmt::format("undecided, about {} days", days);
 }
 
 std::string setting_text(const experiment::Summary& summary, bool bold) {
   Table table({{"policy", Align::kLeft},
                {"ET", Align::kRight},
-               {"kWh a day", Align::kRight},
+               {"kWh", Align::kRight},
                {"tardy min", Align::kRight},
                {"ET against " + summary.reference, Align::kRight},
                {"verdict", Align::kLeft}});
@@ -72,6 +69,8 @@ std::string_view unit_of(Claim::Kind kind) {
       return "M W·min";
     case Claim::Kind::kLatePercent:
     case Claim::Kind::kEtGainPercent:
+    case Claim::Kind::kLateGainPercent:
+    case Claim::Kind::kLayoutPercent:
       return "%";
   }
   return "";
@@ -91,6 +90,8 @@ std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
       return "not reproduced";
     case experiment::ClaimVerdict::kTooFewDays:
       return "too few days";
+    case experiment::ClaimVerdict::kNotComparable:
+      return "not comparable";
   }
   return "";
 }
@@ -128,10 +129,17 @@ std::string survival_text(const std::vector<experiment::Summary>& summaries, boo
 
 }  // namespace
 
-std::string summaries_text(const std::vector<experiment::Summary>& summaries, bool bold) {
-  if (summaries.size() >= kManySettings) return survival_text(summaries, bold);
+std::string summaries_text(const experiment::Study& study,
+                           const std::vector<experiment::Summary>& summaries, bool bold) {
+  using Shown = experiment::StudySetting::Shown;
   std::string text;
-  for (const experiment::Summary& summary : summaries) text += setting_text(summary, bold) + "\n";
+  std::vector<experiment::Summary> rows;
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const Shown shown = study.settings[i].shown;
+    if (shown == Shown::kTable) text += setting_text(summaries[i], bold) + "\n";
+    if (shown == Shown::kRow) rows.push_back(summaries[i]);
+  }
+  if (!rows.empty()) text += survival_text(rows, bold) + "\n";
   return text;
 }
 
@@ -178,8 +186,7 @@ std::string saving_text(const experiment::Summary& summary) {
   const auto& differences = *best->differences;
   return fmt::format(
       "Lowest ET: {} (--scheduler {} --repartition {}).\nAgainst {} it changes energy by {:+.2f} "
-      "kWh "
-      "a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.\n",
+      "kWh a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.\n",
       best->policy, best->scheduler, best->repartition, summary.reference,
       differences[Measure::kEnergy].estimate.mean / 3.6e6,
       differences[Measure::kTardiness].estimate.mean / 60, percent_of(differences[Measure::kEt]),

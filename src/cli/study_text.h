@@ -11,8 +11,9 @@
 
 namespace partita::cli {
 
-// A table a setting, or one for all when there are many.
-std::string summaries_text(const std::vector<experiment::Summary>& summaries, bool bold);
+// Each setting as the study says: a table, a row, or nothing. REQUIRES: a summary a setting.
+std::string summaries_text(const experiment::Study& study,
+                           const std::vector<experiment::Summary>& summaries, bool bold);
 
 // The source's figures beside ours.
 std::string claims_text(const experiment::Study& study,

@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "experiment/claims.h"
+#include "experiment/studies/studies.h"
 #include "experiment/study.h"
 #include "experiment/summary.h"
 
@@ -159,6 +160,7 @@ Result<Study> chosen_study(const Values& values, const Console& console) {
   }
   const Status good = check_only_of_study(values, name->text);
   if (!good) return good.error();
+  if (traces != nullptr) return experiment::sensitivity_study_with(traces->text);
   const auto study = experiment::find_study(name->text);
   if (!study) return study.error();
   return **study;
@@ -194,7 +196,7 @@ Outcome run_experiment(const Values& values, Console& console) {
     print_json(console, found_json(*study, *found, claims));
     return 0;
   }
-  console.out.write(summaries_text(found->summaries, console.bold));
+  console.out.write(summaries_text(*study, found->summaries, console.bold));
   if (!claims.empty()) console.out.write(claims_text(*study, claims, console.bold));
   if (study->source.empty()) console.out.write(saving_text(found->summaries.front()));
   return 0;

@@ -1,5 +1,8 @@
 #include "experiment/claims.h"
 
+#include "base/check.h"
+#include "base/text.h"
+
 namespace partita::experiment {
 namespace {
 
@@ -7,32 +10,57 @@ namespace {
 // says too little to speak of reproduction.
 constexpr double kWideShare = 0.15;
 
-std::vector<double> values_of(std::span<const RunRecord> records, const std::string& setting,
-                              const std::string& policy, Claim::Kind kind) {
+bool is_gain(const Claim& claim) {
+  return claim.kind == Claim::Kind::kEtGainPercent || claim.kind == Claim::Kind::kLateGainPercent;
+}
+
+bool is_points(const Claim& claim) {
+  return is_gain(claim) || claim.kind == Claim::Kind::kLayoutPercent;
+}
+
+// The share of the layouts "8+9" in "1=0.25,9=0.75".
+double share_of(const std::string& shares, std::string_view layouts) {
+  double sum = 0;
+  for (const std::string_view share : split(shares, ',')) {
+    const auto parts = split(share, '=');
+    if (parts.size() != 2) continue;
+    for (const std::string_view layout : split(layouts, '+')) {
+      if (layout == parts[0]) sum += parse_double(parts[1]).value_or(0);
+    }
+  }
+  return sum;
+}
+
+double figure_of(const RunRecord& record, const Claim& claim) {
+  switch (claim.kind) {
+    case Claim::Kind::kTardinessMin:
+      return record.mean_tardiness_s / 60;
+    case Claim::Kind::kEnergyMWMin:
+      return record.energy_w_min / 1e6;
+    case Claim::Kind::kLatePercent:
+    case Claim::Kind::kLateGainPercent:
+      return 100 * record.late_share;
+    case Claim::Kind::kEtGainPercent:
+      return record.et;
+    case Claim::Kind::kLayoutPercent:
+      return 100 * share_of(record.layout_shares, claim.other);
+  }
+  CHECK(false);
+}
+
+std::vector<double> values_of(std::span<const RunRecord> records, const Claim& claim,
+                              const std::string& policy) {
   std::vector<double> values;
   for (const RunRecord& record : records) {
-    if (record.setting != setting || record.policy != policy) continue;
-    switch (kind) {
-      case Claim::Kind::kTardinessMin:
-        values.push_back(record.mean_tardiness_s / 60);
-        break;
-      case Claim::Kind::kEnergyMWMin:
-        values.push_back(record.energy_w_min / 1e6);
-        break;
-      case Claim::Kind::kLatePercent:
-        values.push_back(100 * record.late_share);
-        break;
-      case Claim::Kind::kEtGainPercent:
-        values.push_back(record.et);
-        break;
-    }
+    if (record.setting != claim.setting || record.policy != policy) continue;
+    values.push_back(figure_of(record, claim));
   }
   return values;
 }
 
 JudgedClaim judge_gain(const Claim& claim, std::span<const RunRecord> records) {
-  const std::vector<double> policy = values_of(records, claim.setting, claim.policy, claim.kind);
-  const std::vector<double> other = values_of(records, claim.setting, claim.other, claim.kind);
+  const std::vector<double> policy = values_of(records, claim, claim.policy);
+  const std::vector<double> other = values_of(records, claim, claim.other);
   JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
   if (policy.empty() || policy.size() != other.size()) return judged;
   const auto change = relative_difference(policy, other);
@@ -45,7 +73,7 @@ JudgedClaim judge_gain(const Claim& claim, std::span<const RunRecord> records) {
 }
 
 JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
-  const std::vector<double> values = values_of(records, claim.setting, claim.policy, claim.kind);
+  const std::vector<double> values = values_of(records, claim, claim.policy);
   JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
   if (values.empty()) return judged;
   judged.ours = mean(values);
@@ -58,15 +86,15 @@ JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
 std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records) {
   std::vector<JudgedClaim> judged;
   for (const Claim& claim : study.claims) {
-    const bool gain = claim.kind == Claim::Kind::kEtGainPercent;
-    JudgedClaim each = gain ? judge_gain(claim, records) : judge_mean(claim, records);
-    const double slack = gain ? claim.tolerance : claim.tolerance * claim.published;
+    JudgedClaim each = is_gain(claim) ? judge_gain(claim, records) : judge_mean(claim, records);
+    const double slack = is_points(claim) ? claim.tolerance : claim.tolerance * claim.published;
     const Interval ours = each.interval.value_or(Interval{each.ours, each.ours});
     const bool near = claim.published >= ours.low - slack && claim.published <= ours.high + slack;
-    const bool wide = (ours.high - ours.low) / 2 > kWideShare * claim.published;
-    each.verdict = !near  ? ClaimVerdict::kNotReproduced
-                   : wide ? ClaimVerdict::kTooFewDays
-                          : ClaimVerdict::kReproduced;
+    const bool wide = (ours.high - ours.low) / 2 > kWideShare * claim.published + slack;
+    each.verdict = !claim.comparable ? ClaimVerdict::kNotComparable
+                   : !near           ? ClaimVerdict::kNotReproduced
+                   : wide            ? ClaimVerdict::kTooFewDays
+                                     : ClaimVerdict::kReproduced;
     judged.push_back(std::move(each));
   }
   return judged;

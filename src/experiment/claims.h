@@ -14,7 +14,8 @@ namespace partita::experiment {
 enum class ClaimVerdict : std::uint8_t {
   kReproduced,  // the published figure lies in our interval widened by the tolerance
   kNotReproduced,
-  kTooFewDays,  // it does, but our interval is so wide that this says little
+  kTooFewDays,     // it does, but our interval is so wide that this says little
+  kNotComparable,  // something it depends on was not published
 };
 
 struct JudgedClaim {

@@ -1,6 +1,29 @@
 #include "experiment/make_record.h"
 
+#include <fmt/format.h>
+
+#include <map>
+
 namespace partita::experiment {
+namespace {
+
+// Of the time of all GPUs, by number of layout; layouts without a number are 0.
+std::string layout_shares(const mig::GpuModel& model, const sim::RunResult& result) {
+  std::map<int, double> seconds;
+  double all = 0;
+  for (const sim::LayoutPiece& piece : result.layouts) {
+    const double lasts = (piece.end - piece.begin).to_seconds();
+    seconds[mig::number_of(model, piece.layout).value_or(0)] += lasts;
+    all += lasts;
+  }
+  std::string text;
+  for (const auto& [number, lasts] : seconds) {
+    text += fmt::format("{}{}={:.6f}", text.empty() ? "" : ",", number, lasts / all);
+  }
+  return text;
+}
+
+}  // namespace
 
 RunRecord make_record(const RunIdentity& identity, const sim::RunOptions& options,
                       const sim::RunResult& result) {
@@ -33,6 +56,7 @@ RunRecord make_record(const RunIdentity& identity, const sim::RunOptions& option
       .instances_destroyed = result.instances_destroyed,
       .et_a = options.et_a,
       .et = result.et,
+      .layout_shares = options.keep_layouts ? layout_shares(*options.model, result) : "",
   };
 }
 

@@ -40,7 +40,7 @@ TEST(MakeRecord, EveryFigureOfARunHasItsPlace) {
             "\"late_share\":0.25,\"mean_wait_s\":6.0,\"compute_utilisation\":0.7,"
             "\"memory_utilisation\":0.8,\"jobs\":4,\"gpus\":8,\"events\":9,\"decisions\":10,"
             "\"preemptions\":11,\"repartitions\":12,\"instances_created\":13,"
-            "\"instances_destroyed\":14,\"et_a\":2e-07,\"et\":15.0}");
+            "\"instances_destroyed\":14,\"et_a\":2e-07,\"et\":15.0,\"layout_shares\":\"\"}");
 }
 
 }  // namespace

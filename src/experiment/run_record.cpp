@@ -20,7 +20,7 @@ struct Field {
 };
 
 // The order is that of the file.
-constexpr std::array<Field, 28> kFields{{
+constexpr std::array<Field, 29> kFields{{
     {"experiment", &RunRecord::experiment},
     {"setting", &RunRecord::setting},
     {"policy", &RunRecord::policy},
@@ -49,6 +49,7 @@ constexpr std::array<Field, 28> kFields{{
     {"instances_destroyed", &RunRecord::instances_destroyed},
     {"et_a", &RunRecord::et_a},
     {"et", &RunRecord::et},
+    {"layout_shares", &RunRecord::layout_shares},
 }};
 
 bool is_utf8(const std::string& text) {

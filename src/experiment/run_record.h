@@ -52,6 +52,7 @@ struct RunRecord {
   std::uint64_t instances_destroyed = 0;
   double et_a = 0;
   double et = 0;
+  std::string layout_shares = {};  // "1=0.25,2=0.75", or empty where nobody asked
 
   bool operator==(const RunRecord&) const = default;
   RunKey key() const { return {setting, policy, seed}; }

@@ -40,6 +40,7 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.estimate_error = setting.estimate_error;
   options.estimate_seed = seed;
   options.et_a = setting.et_a;
+  options.keep_layouts = setting.keep_layouts;
   return options;
 }
 

@@ -38,7 +38,15 @@ struct StudySetting {
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
   double estimate_error = 0;  // of the run times policies are told (sim/estimates.h)
   double et_a = 2e-7;
+  bool keep_layouts = false;               // record the shares of layouts (run_record.h)
   std::vector<StudyPolicy> policies = {};  // the first is the reference
+
+  enum class Shown : std::uint8_t {
+    kTable,  // a table of its own
+    kRow,    // one row in a table of settings
+    kNot,    // only where a claim names it
+  };
+  Shown shown = Shown::kTable;
 };
 
 // A figure of a source beside which ours is put.
@@ -47,16 +55,19 @@ struct Claim {
     kTardinessMin,  // mean tardiness of `policy`
     kEnergyMWMin,   // millions of W·min
     kLatePercent,
-    kEtGainPercent,  // ET of `policy` below that of `other`
+    kEtGainPercent,    // ET of `policy` below that of `other`
+    kLateGainPercent,  // the same for the share of late jobs
+    kLayoutPercent,    // time GPUs have one of the layouts of `other`, as in "8+9"
   };
   std::string setting;
   std::string what;
   Kind kind = Kind::kTardinessMin;
   std::string policy;
-  std::string other;  // kEtGainPercent
+  std::string other;  // see the kinds
   double published = 0;
-  double tolerance = 0;  // relative for the first three, points for gains
-  std::string remark;    // why it may differ
+  double tolerance = 0;    // relative for means, points for percentages of gain and of layouts
+  std::string remark;      // why it may differ
+  bool comparable = true;  // or something it depends on was not published
 };
 
 struct Study {

@@ -24,7 +24,8 @@ TEST(Study, EveryClaimNamesASettingAndPoliciesThatAreRun) {
     }
     for (const Claim& claim : study.claims) {
       EXPECT_TRUE(run.contains({claim.setting, claim.policy})) << study.name << ", " << claim.what;
-      const bool gain = claim.kind == Claim::Kind::kEtGainPercent;
+      const bool gain =
+          claim.kind == Claim::Kind::kEtGainPercent || claim.kind == Claim::Kind::kLateGainPercent;
       EXPECT_EQ(run.contains({claim.setting, claim.other}), gain) << claim.what;
     }
   }

@@ -8,6 +8,7 @@ RunOptions Rollout::quiet(RunOptions options) {
   options.estimate_error = 0;  // a forecast knows no more than the policy
   options.keep_jobs = false;
   options.keep_schedule = false;
+  options.keep_layouts = false;
   return options;
 }
 

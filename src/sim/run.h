@@ -34,6 +34,7 @@ struct RunOptions {
   std::uint64_t estimate_seed = 1;
   bool keep_jobs = false;
   bool keep_schedule = false;
+  bool keep_layouts = false;  // what every GPU offered over time, without the schedule
 };
 
 // One job from arrival to completion.
@@ -85,7 +86,7 @@ struct RunResult {
 
   std::vector<JobRecord> job_records;   // in order of arrival, with keep_jobs
   std::vector<SchedulePiece> schedule;  // in order of end, with keep_schedule
-  std::vector<LayoutPiece> layouts;     // by GPU and time, with keep_schedule
+  std::vector<LayoutPiece> layouts;     // by GPU and time, with keep_schedule or keep_layouts
 
   double energy_w_min() const { return energy_j / 60.0; }
   double energy_kwh() const { return energy_j / 3.6e6; }

@@ -166,7 +166,7 @@ void World::complete(JobHandle handle) {
 }
 
 void World::log_layout(GpuId gpu) {
-  if (!options.keep_schedule) return;
+  if (!options.keep_schedule && !options.keep_layouts) return;
   LayoutPiece& open = open_layouts_[gpu.value];
   const mig::Layout layout = usable_layout(cluster, gpu);
   if (open.gpu.valid() && open.layout == layout) return;

@@ -3,10 +3,41 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace partita::experiment {
 namespace {
 
 using Kind = Claim::Kind;
+
+// The load and the weight are not printed: the gains along both. The layouts are what
+// `partita tune static --scenario ccgrid25 --rate R --et-a A` finds.
+void add_curve(Study& study) {
+  struct Point {
+    double rate;
+    double et_a;
+    const char* best;
+  };
+  constexpr std::array<Point, 7> kPoints{{{1.2, 2.25e-5, "static:2"},
+                                          {1.4, 2.25e-5, "static:2"},
+                                          {1.6, 2.25e-5, "static:2"},
+                                          {1.8, 2.25e-5, "static:2"},
+                                          {2.0, 2.25e-5, "static:6"},
+                                          {1.0, 2e-6, "static:2"},
+                                          {1.2, 2e-6, "static:2"}}};
+  for (const Point& point : kPoints) {
+    StudySetting setting = smart_mig_setting(point.rate);
+    setting.name = fmt::format("rate={:g} a={:g}", point.rate, point.et_a);
+    setting.gpus = 1;
+    setting.et_a = point.et_a;
+    setting.shown = StudySetting::Shown::kRow;
+    setting.policies = {
+        {"whole GPU", "edf-ss", "none"},
+        {"best static", "edf-ss", point.best},
+        {"looking ahead", "edf-ss", lookahead_from(point.best, "papers", kPaceOfOne)}};
+    study.settings.push_back(setting);
+  }
+}
 
 }  // namespace
 
@@ -28,8 +59,10 @@ Study ccgrid25_study() {
   }
   // What `partita tune timetable --switches 2 --scenario ccgrid25` finds.
   setting.policies.push_back({"edf-ss/twice", "edf-ss", "timetable:03:00=2,11:00=2"});
-  setting.policies.push_back({"edf-ss/lookahead", "edf-ss", lookahead_from("static:2")});
+  setting.policies.push_back(
+      {"edf-ss/lookahead", "edf-ss", lookahead_from("static:2", "papers", kPaceOfOne)});
   study.settings = {setting};
+  add_curve(study);
   const std::string theirs = "theirs is learned and its baselines are not tuned";
   study.claims = {
       {"rate=1.6", "ET gain over no partition", Kind::kEtGainPercent, "edf-ss/lookahead",

@@ -3,12 +3,6 @@
 #include <fmt/format.h>
 
 namespace partita::experiment {
-namespace {
-
-constexpr const char* kLookahead = "lookahead:every=60";
-
-}  // namespace
-
 std::string tuned_mix(int rate) {
   switch (rate) {
     case 12:
@@ -32,10 +26,11 @@ std::string tuned_hourly() {
          "21:00=2,1,2,1,1,1,2,6,22:00=2,1,2,1,1,1,1,6,23:00=2,1,2,1,1,1,2,6";
 }
 
-std::string lookahead_from(const std::string& static_mix, const std::string& profile) {
+std::string lookahead_from(const std::string& static_mix, const std::string& profile,
+                           const std::string& pace) {
   std::string mix = static_mix.substr(std::string_view("static:").size());
   for (char& c : mix) c = c == ',' ? '/' : c;
-  return fmt::format("{},profile={},start={}", kLookahead, profile, mix);
+  return fmt::format("lookahead:{},profile={},start={}", pace, profile, mix);
 }
 
 StudySetting smart_mig_setting(double rate) {

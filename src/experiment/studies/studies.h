@@ -9,6 +9,8 @@ namespace partita::experiment {
 
 Study ccgrid25_study();
 Study sensitivity_study();
+// With the published traces that the folder has as further settings; an error when it has none.
+Result<Study> sensitivity_study_with(const std::string& folder);
 Study smart_mig_study();
 Study tech_report_study();
 
@@ -22,8 +24,12 @@ std::string tuned_mix(int rate);
 // What `partita tune timetable --switches 24 --scenario smart-mig --evaluations 4000` finds.
 std::string tuned_hourly();
 
-// Looking ahead, beginning with the layouts of "static:...", with a profile of the day to expect.
-std::string lookahead_from(const std::string& static_mix, const std::string& profile = "papers");
+// Looking ahead, beginning with the layouts of "static:...". `profile` is what it expects of the
+// day; `pace` is how often it looks and how closely, which a small or idle fleet can do more often.
+inline constexpr const char* kPaceOfEight = "every=60";
+inline constexpr const char* kPaceOfOne = "every=2,samples=16,finalists=4";
+std::string lookahead_from(const std::string& static_mix, const std::string& profile = "papers",
+                           const std::string& pace = kPaceOfEight);
 
 // SMART-MIG's day on eight GPUs, without policies.
 StudySetting smart_mig_setting(double rate);

@@ -1,0 +1,136 @@
+// Real traces as settings of the sensitivity study.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "experiment/studies/sensitivity.h"
+#include "workload/readers/registry.h"
+
+namespace partita::experiment {
+namespace {
+
+using Mode = decide::Preemption::Mode;
+
+// A published trace: under which names its file is found, and how it becomes days of a fleet.
+struct TraceRow {
+  const char* name;
+  std::vector<std::string> files;  // as published, without .gz or .zst
+  workload::ReaderOptions reader;
+  Windows windows;
+  const char* gpu;
+  std::uint32_t gpus;
+  decide::Preemption preemption;
+  std::string mix;
+  std::string timetable;
+};
+
+workload::ReaderOptions scaled_durations(double scale) {
+  workload::ReaderOptions options;
+  options.duration_scale = scale;
+  return options;
+}
+
+constexpr Micros kDay = Micros::seconds(86'400);
+
+// Shares are such that the fleet would be asked for 1.04 times what it has if every job had a whole
+// GPU to itself; Philly's GPUs were four times as slow as an A100. The mixes and timetables are
+// what
+//   partita tune static --jobs FILE --gpu GPU --gpus N --scheduler mdd --preemption P
+//     --sample SHARE --window HOURS --duration-scale FACTOR --evaluations 400
+//   partita tune timetable ... --switches 4 (genai: 24) --evaluations 800
+// find on the windows for tuning.
+std::vector<TraceRow> rows() {
+  const decide::Preemption costs{Mode::kCost, Micros::seconds(30)};
+  const decide::Preemption none{Mode::kNone, {}};
+  return {
+      {"Philly",
+       {"philly_jobs.csv"},
+       scaled_durations(0.25),
+       {kDay, 0.5},
+       "a100-40gb",
+       8,
+       costs,
+       "static:6,6,6,6,6,6,6,6",
+       ""},
+      {"openb",
+       {"openb_pod_list_default.csv", "alibaba_gpu2023_openb_pod_list_default.csv"},
+       {},
+       {kDay, 1},
+       "a100-40gb",
+       8,
+       costs,
+       "static:1,1,1,1,1,1,1,5",
+       "timetable:02:00=1,1,1,1,1,1,1,1,06:00=1,1,1,1,1,1,3,3,12:00=1,1,1,1,1,2,2,9,"
+       "20:00=1,1,1,1,1,2,5,6"},
+      {"GenAI",
+       {"lora_request_trace.csv", "alibaba_genai2026_lora_request_trace.csv"},
+       {},
+       {kDay, 1},
+       "h100-80gb",
+       1,
+       none,
+       "static:2",
+       ""},
+      {"Azure LLM",
+       {"AzureLLMInferenceTrace_conv.csv", "azure_llm2023_conv.csv"},
+       {},
+       {Micros::seconds(300), 0.28},
+       "a100-40gb",
+       8,
+       none,
+       "static:1,1,1,1,1,1,1,1",
+       ""},
+  };
+}
+
+std::string find_file(const std::string& folder, const TraceRow& row) {
+  for (const std::string& file : row.files) {
+    for (const char* ending : {"", ".zst", ".gz"}) {
+      const std::filesystem::path path = std::filesystem::path(folder) / (file + ending);
+      std::error_code failed;
+      if (std::filesystem::is_regular_file(path, failed)) return path.string();
+    }
+  }
+  return "";
+}
+
+Result<StudySetting> setting_of(const TraceRow& row, const std::string& path) {
+  const auto source = workload::open_trace(workload::Input::file(path), row.reader);
+  if (!source) return source.error();
+  const auto trace = workload::read_all(**source);
+  if (!trace) return trace.error();
+  auto days = trace_days(*trace, path, row.windows);
+  if (!days) return days.error();
+  StudySetting setting;
+  setting.name = row.name;
+  setting.days = *std::move(days);
+  setting.gpu = row.gpu;
+  setting.gpus = row.gpus;
+  setting.preemption = row.preemption;
+  setting.cost = sim::RepartitionCost::kMeasured;
+  setting.shown = StudySetting::Shown::kRow;
+  setting.policies = sensitivity_policies("mdd", row.mix, row.timetable, "flat", kPaceOfFewJobs);
+  return setting;
+}
+
+}  // namespace
+
+Result<Study> sensitivity_study_with(const std::string& folder) {
+  Study study = sensitivity_study();
+  const std::size_t without = study.settings.size();
+  study.name = "sensitivity-traces";
+  std::vector<std::string> wanted;
+  for (const TraceRow& row : rows()) {
+    wanted.push_back(row.files.front());
+    const std::string path = find_file(folder, row);
+    if (path.empty()) continue;
+    auto setting = setting_of(row, path);
+    if (!setting) return setting.error();
+    study.settings.push_back(*std::move(setting));
+  }
+  if (study.settings.size() > without) return study;
+  return Error{fmt::format("{} has none of the traces {} (also as .gz or .zst)", folder,
+                           fmt::join(wanted, ", "))};
+}
+
+}  // namespace partita::experiment
