@@ -57,6 +57,31 @@ TEST(Scenario, UnknownKeysAreRefusedWithTheLineAndTheKnownOnes) {
             std::string::npos);
 }
 
+TEST(Scenario, PoliciesAreAListWhoseKeysAreChecked) {
+  Values values;
+  ASSERT_TRUE(parse_scenario("[[policies]]\nname = 'a'\n[[policies]]\nname = 'b'\n"
+                             "scheduler = 'mdd'\npreemption = 'cost=30'\n",
+                             "mine.toml", "", values)
+                  .ok());
+  ASSERT_EQ(values.policies.size(), 2U);
+  EXPECT_EQ(values.policies[1].scheduler, "mdd");
+  EXPECT_EQ(values.policies[1].place, "mine.toml line 3");
+  EXPECT_EQ(error_of("[[policies]]\nnam = 'a'"),
+            "mine.toml line 2: unknown key 'policies.nam'; known: policies.name, "
+            "policies.scheduler, policies.repartition, policies.preemption, "
+            "policies.repartition_cost");
+  EXPECT_EQ(error_of("[[policies]]\nscheduler = 'mdd'"),
+            "mine.toml line 1: policies.name: every policy needs a name");
+  EXPECT_EQ(error_of("[[policies]]\nname = 'a'\n[[policies]]\nname = 'a'"),
+            "mine.toml line 3: policies.name: there are two policies 'a'");
+  EXPECT_EQ(error_of("policies = 3"),
+            "mine.toml line 1: policies is a list: write [[policies]] above each one");
+  EXPECT_EQ(error_of("[[policies]]\nname = 7"),
+            "mine.toml line 2: policies.name: wanted text in quotes");
+  EXPECT_NE(error_of("[[policies]]\nname = 'a'\nscheduler = 'x'").find("line 3: policies.sched"),
+            std::string::npos);
+}
+
 TEST(Scenario, WrongTypesAndValuesAreRefusedWithTheLine) {
   EXPECT_EQ(error_of("[cluster]\ngpus = '8'"),
             "mine.toml line 2: cluster.gpus: wanted a whole "

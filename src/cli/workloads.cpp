@@ -60,6 +60,7 @@ Status check_native(const JobSource& source, const Values& values) {
     const FlagRecord* flag = find_flag(name);
     if (!value.typed || flag->only_for.find("trace") == std::string_view::npos) continue;
     if (name == "skip-bad-rows" || name == "dialect") continue;
+    if (name == "window" || name == "sample") continue;  // of the days, not of the rows
     return Error{fmt::format("{} is for traces; jobs in the native format say this themselves",
                              value.place)};
   }

@@ -226,15 +226,85 @@ TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {
   EXPECT_NE(first.find("reference"), std::string::npos);
   EXPECT_NE(first.find("published figures"), std::string::npos);
   const std::string runs = read("tech-report.runs.jsonl");
-  EXPECT_EQ(lines_of(runs), 21U);
+  EXPECT_EQ(lines_of(runs), 42U);
   // A run cut short by a crash: the last line is half there, and the one before is gone.
   write("tech-report.runs.jsonl", runs.substr(0, runs.size() - 700));
   EXPECT_EQ(out_of("experiment tech-report --days 3 --threads 3"), first);
   EXPECT_EQ(read("tech-report.runs.jsonl"), runs);
   const auto json = run("experiment tech-report --days 3 --json").json();
-  EXPECT_EQ(json["settings"].size(), 1U);
-  EXPECT_EQ(json["published"].size(), 12U);
+  EXPECT_EQ(json["settings"].size(), 2U);
+  EXPECT_EQ(json["published"].size(), 15U);
   EXPECT_EQ(run("experiment nothing").status, 2);
+}
+
+constexpr std::string_view kOwnScenario =
+    "[cluster]\ngpus = 2\n[workload]\nkind = 'papers'\nhours = 3\nrate = 4\n"
+    "[policy]\nscheduler = 'cedf'\nrepartition = 'static:2'\n"
+    "[[policies]]\nname = 'halves'\n"
+    "[[policies]]\nname = 'whole'\nrepartition = 'none'\n"
+    "[[policies]]\nname = 'made to order'\nscheduler = 'fifo+requested'\n"
+    "repartition = 'ondemand'\npreemption = 'none'\n";
+
+TEST_F(Commands, ExperimentOfOnesOwnComparesThePoliciesOfTheScenario) {
+  write("mine.toml", kOwnScenario);
+  const auto json = run("experiment --scenario ./mine.toml --days 4 --json").json();
+  ASSERT_EQ(json["settings"].size(), 1U);
+  const auto& setting = json["settings"][0];
+  EXPECT_EQ(setting["reference"], "halves");
+  EXPECT_EQ(setting["days"], 4);
+  EXPECT_EQ(setting["policies"].size(), 3U);
+  EXPECT_EQ(lines_of(read("mine.runs.jsonl")), 12U);
+  const std::string text = out_of("experiment --scenario ./mine.toml --days 4");
+  EXPECT_NE(text.find("Lowest ET: "), std::string::npos);
+  // Without [[policies]], what is set and what one would use instead.
+  const auto usual = run("experiment --kind papers --hours 2 --rate 4 --days 2 --json").json();
+  EXPECT_EQ(usual["settings"][0]["reference"], "as set");
+  EXPECT_GE(usual["settings"][0]["policies"].size(), 4U);
+}
+
+TEST_F(Commands, ExperimentUntilDecidedAddsDaysUntilItIs) {
+  write("mine.toml", kOwnScenario);
+  const std::string line = "experiment --scenario ./mine.toml --days 5 --until-decided --json";
+  const auto json = run(line).json();
+  const auto days = json["days"].get<std::uint64_t>();
+  EXPECT_GE(days, 30U);
+  EXPECT_LE(days, 2000U);
+  for (const auto& policy : json["settings"][0]["policies"]) {
+    if (policy["differences"].is_null() || days == 2000) continue;
+    EXPECT_NE(policy["differences"]["et"]["verdict"], "undecided");
+    EXPECT_LE(policy["differences"]["et"]["p_anytime_holm"], 0.05);
+  }
+  const std::string runs = read("mine.runs.jsonl");
+  EXPECT_EQ(lines_of(runs), 3 * days);
+  write("mine.runs.jsonl", runs.substr(0, runs.size() / 2));
+  EXPECT_EQ(run(line).json(), json);
+  EXPECT_EQ(read("mine.runs.jsonl"), runs);
+}
+
+TEST_F(Commands, ExperimentOnATraceCutsItIntoDaysAndKeepsSomeForTuning) {
+  out_of("generate --hours 12 --rate 4 --seed 3 --out jobs.csv");
+  const auto json =
+      run("experiment --jobs jobs.csv --window 2 --gpus 2 --repartition static:2 --json").json();
+  EXPECT_EQ(json["settings"][0]["days"], 4);  // of six
+  const auto tuned = run("tune static --jobs jobs.csv --window 2 --gpus 2 --evaluations 5 --json");
+  EXPECT_EQ(tuned.json()["tuning_days"], 2);
+  EXPECT_EQ(tuned.json()["test_days"], 4);
+  EXPECT_NE(complaint("tune static --jobs jobs.csv --window 12").find("none is left to tune on"),
+            std::string::npos);
+  EXPECT_NE(complaint("experiment --jobs jobs.csv --window 0.001").find("has no 0.001 hours with"),
+            std::string::npos);
+}
+
+TEST_F(Commands, ExperimentSaysWhatItCannotDo) {
+  EXPECT_NE(complaint("experiment").find("experiment needs a study (ccgrid25, "),
+            std::string::npos);
+  EXPECT_NE(complaint("experiment smart-mig --gpus 4").find("does not go with the study smart-mig"),
+            std::string::npos);
+  EXPECT_NE(complaint("experiment sensitivity --traces .").find("philly_jobs.csv"),
+            std::string::npos);
+  EXPECT_EQ(complaint("experiment smart-mig --traces ."),
+            "--traces goes with the study sensitivity");
+  EXPECT_TRUE(files().empty());
 }
 
 TEST_F(Commands, SizeFindsTheFewestGpusThatKeepToTheTarget) {

@@ -88,7 +88,7 @@ TEST_F(Report, TitleReferenceAndSummaryCanBeAskedFor) {
                              "Our <GPUs>", "--reference", "atc", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.json()["report"], "report.html");
-  EXPECT_EQ(ran.json()["runs"], 14);
+  EXPECT_EQ(ran.json()["runs"], 28);
   EXPECT_EQ(ran.json()["settings"][0]["reference"], "atc");
   EXPECT_EQ(ran.json()["days_in_detail"], 0);
   EXPECT_EQ(data_of("report.html")["title"], "Our <GPUs>");
