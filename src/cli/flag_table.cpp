@@ -19,7 +19,8 @@ using workload::kRateMax;
 using workload::kSlackMax;
 
 constexpr VerbSet kEvery = ~VerbSet{0};
-constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment);
+constexpr VerbSet kLearns = set_of(Verb::kTrain, Verb::kEvaluate);
+constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment) | kLearns;
 constexpr VerbSet kRuns = kDays | set_of(Verb::kSimulate, Verb::kCompare, Verb::kSize);
 constexpr VerbSet kMakes = kRuns | set_of(Verb::kGenerate);
 constexpr VerbSet kReads = kRuns | set_of(Verb::kConvert);
@@ -175,7 +176,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kExperiment)},
     {.name = "test-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "40",
      .low = 2, .high = kDaysMax, .sentence = "Days to judge the result on.",
-     .verbs = set_of(Verb::kTune)},
+     .verbs = set_of(Verb::kTune, Verb::kEvaluate)},
     {.name = "evaluations", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1000",
      .low = 1, .high = kEvaluationsMax,
      .sentence = "Plans to try on all tuning days, at most; one that is dropped early counts less.",
@@ -183,6 +184,44 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "switches", .kind = ValueKind::kCount, .metavar = "K", .default_text = "2",
      .low = 2, .high = 24, .sentence = "Switches a day of a timetable.",
      .verbs = set_of(Verb::kTune)},
+
+    // Learning
+    {.name = "model", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "The model file to judge.", .verbs = set_of(Verb::kEvaluate)},
+    {.name = "against", .kind = ValueKind::kText, .metavar = "RULES",
+     .sentence = "Repartitioners to compare with, separated by | ; the default is that of "
+                 "--repartition.",
+     .verbs = set_of(Verb::kEvaluate)},
+    {.name = "steps", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kStepsMax,
+     .sentence = "Decisions to learn from; the default is that of the system.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "evolution", .kind = ValueKind::kCount, .metavar = "N", .low = 0, .high = kStepsMax,
+     .sentence = "Rounds of evolution after that; the default is that of the system.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "rates", .kind = ValueKind::kText, .metavar = "R1,R2,...",
+     .sentence = "Train and validate on days of these --rate in turn, for a model that fits all.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "validation-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
+     .low = 1, .high = kDaysMax, .sentence = "Days that say which model is kept.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "menu", .kind = ValueKind::kText, .metavar = "MIXES",
+     .sentence = "Mixes of layouts to choose from, NUMBER*WEIGHT,...;...; the default is that of "
+                 "the system.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "energy-weight", .kind = ValueKind::kNumber, .metavar = "FACTOR",
+     .default_text = "1", .low = 0, .high = kRateMax,
+     .sentence = "Energy counts this many times as much in training as in ET.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "change-cost", .kind = ValueKind::kNumber, .metavar = "MINUTES",
+     .default_text = "0", .low = 0, .high = kMinutesMax, .unit = "min",
+     .sentence = "Tardiness of one job that training charges for every GPU that changes, besides "
+                 "what changes really cost.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "log", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write every validation as a line of JSON.", .verbs = set_of(Verb::kTrain)},
+    {.name = "checkpoint", .kind = ValueKind::kText, .metavar = "FILE",
+     .sentence = "Keep the state of training here, and go on from it when it is there (PPO only).",
+     .verbs = set_of(Verb::kTrain)},
 
     // Generated jobs
     {.name = "kind", .kind = ValueKind::kName, .metavar = "papers|poisson|realistic",
@@ -349,9 +388,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 
     // Files
     {.name = "out", .kind = ValueKind::kOutput, .metavar = "FILE", .default_text = "-",
-     .sentence = "Where the jobs go, of report the page (report.html unless given); - is standard "
-                 "output.",
-     .verbs = set_of(Verb::kGenerate, Verb::kConvert, Verb::kReport)},
+     .sentence = "Where the jobs or the model go, of report the page (report.html unless given); - "
+                 "is standard output.",
+     .verbs = set_of(Verb::kGenerate, Verb::kConvert, Verb::kReport, Verb::kTrain)},
     {.name = "results", .kind = ValueKind::kInput, .metavar = "FILE",
      .sentence = "The runs of an experiment: NAME.runs.jsonl.", .verbs = set_of(Verb::kReport)},
     {.name = "day", .kind = ValueKind::kInput, .metavar = "FILE",
@@ -386,6 +425,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "PLAN", .kind = ValueKind::kName, .metavar = "static|timetable",
      .sentence = "What to look for: one mix of layouts, or one for each part of the day.",
      .verbs = set_of(Verb::kTune), .choices = plan_names},
+    {.name = "SYSTEM", .kind = ValueKind::kName, .metavar = "NAME",
+     .sentence = "What to train.", .verbs = set_of(Verb::kTrain), .choices = system_names},
     {.name = "ACTION", .kind = ValueKind::kName, .metavar = "show",
      .sentence = "With show, print the TOML of the preset NAME.",
      .verbs = set_of(Verb::kScenarios), .choices = scenario_actions},

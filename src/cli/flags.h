@@ -24,6 +24,8 @@ enum class Verb : std::uint8_t {
   kTune,
   kExperiment,
   kReport,
+  kTrain,
+  kEvaluate,
   kPolicies,
   kScenarios,
   kCompletion,

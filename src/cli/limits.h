@@ -14,6 +14,7 @@ inline constexpr double kEtAMax = 1e6;
 inline constexpr double kEstimateErrorMax = 3;  // a factor of 20 either way, within one sigma
 inline constexpr double kDaysMax = 100'000;
 inline constexpr double kEvaluationsMax = 1e9;
+inline constexpr double kStepsMax = 1e12;
 inline constexpr std::size_t kScenarioBytesMax = std::size_t{1} << 20;
 
 }  // namespace partita::cli

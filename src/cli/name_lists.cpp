@@ -5,6 +5,7 @@
 #include "cli/flags.h"
 #include "cli/presets.h"
 #include "experiment/study.h"
+#include "learn/systems.h"
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
 #include "workload/curves.h"
@@ -103,6 +104,12 @@ std::vector<std::string> study_names() {
 
 std::vector<std::string> plan_names() {
   return {"static", "timetable"};
+}
+
+std::vector<std::string> system_names() {
+  std::vector<std::string> names;
+  for (const learn::System& system : learn::systems()) names.push_back(system.name);
+  return names;
 }
 
 std::vector<std::string> scenario_actions() {

@@ -23,6 +23,7 @@ std::vector<std::string> shell_names();
 std::vector<std::string> verb_names();
 std::vector<std::string> study_names();
 std::vector<std::string> plan_names();
+std::vector<std::string> system_names();
 std::vector<std::string> scenario_actions();
 
 }  // namespace partita::cli

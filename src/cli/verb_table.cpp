@@ -73,6 +73,17 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "--report FILE` writes the same page, and the day in detail with it.",
      "partita report --results smart-mig.runs.jsonl --out smart-mig.html\n"
      "partita report --results smart-mig.runs.jsonl --reference cedf/paper --title 'Our GPUs'"},
+    {Verb::kTrain, "train", "teach a policy on training days and write a model file",
+     "The model that does best on validation days is kept. Training days, validation days and the "
+     "test days of the other verbs never overlap. The same seed gives the same file on one "
+     "machine.",
+     "partita train mean-field+ --scenario smart-mig --out model.safetensors\n"
+     "partita train mean-field --scenario smart-mig --steps 200000 --out model.safetensors "
+     "--log training.jsonl"},
+    {Verb::kEvaluate, "evaluate", "a model beside other repartitioners on test days",
+     "Every policy meets the same days. Means and differences have 95 % intervals.",
+     "partita evaluate --model models/smart-mig.safetensors --scenario smart-mig --test-days 200 "
+     "--against 'static:1,2,2,2,2,2,6,10'"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT.",

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/check.h"
 #include "cli/day_sources.h"
+#include "cli/judging.h"
 #include "cli/progress_bar.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
@@ -18,55 +18,6 @@ namespace partita::cli {
 namespace {
 
 using experiment::Role;
-
-// Runs of one policy on the test days.
-struct Judged {
-  std::string repartition;
-  std::vector<double> et;
-  std::vector<double> energy_kwh;
-  std::vector<double> tardiness_min;
-};
-
-// Days of one role.
-Result<std::vector<workload::Trace>> make_days(const experiment::DaySource& source, Role role,
-                                               std::uint64_t count) {
-  std::vector<workload::Trace> days;
-  for (std::uint64_t day = 0; day < count; ++day) {
-    Result<workload::Trace> made = source.make(experiment::day_seed(role, day));
-    if (!made) return made.error();
-    days.push_back(*std::move(made));
-  }
-  return days;
-}
-
-Result<Judged> judge(const std::vector<workload::Trace>& days, RunSettings settings,
-                     const std::string& repartition, const std::string& scheduler,
-                     ProgressBar& bar) {
-  settings.repartition = repartition;
-  Judged judged{repartition, {}, {}, {}};
-  for (std::size_t day = 0; day < days.size(); ++day) {
-    const auto finished = run_one(days[day], settings, scheduler, {});
-    if (!finished) return finished.error();
-    judged.et.push_back(finished->result.et);
-    judged.energy_kwh.push_back(finished->result.energy_kwh());
-    judged.tardiness_min.push_back(finished->result.mean_tardiness_s / 60);
-    bar.at(static_cast<double>(day + 1) / static_cast<double>(days.size()));
-  }
-  return judged;
-}
-
-std::string with_interval(std::span<const double> values, int digits) {
-  const auto interval = experiment::t_interval(values);
-  const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return fmt::format("{:.{}f} ± {:.{}f}", experiment::mean(values), digits, half, digits);
-}
-
-std::string percent_text(const std::vector<double>& tuned, const std::vector<double>& reference) {
-  const auto change = experiment::relative_difference(tuned, reference);
-  if (!change || !change->interval) return "-";
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change->share,
-                     100 * change->interval->low, 100 * change->interval->high);
-}
 
 std::string tune_text(const experiment::Tuned& tuned, const Judged& found, const Judged& reference,
                       std::size_t tuning_days, bool bold) {
@@ -88,21 +39,6 @@ std::string tune_text(const experiment::Tuned& tuned, const Judged& found, const
       table.text(bold));
 }
 
-nlohmann::ordered_json mean_json(std::span<const double> values) {
-  const auto interval = experiment::t_interval(values);
-  nlohmann::ordered_json json{{"mean", experiment::mean(values)}};
-  if (interval) json["low"] = interval->low;
-  if (interval) json["high"] = interval->high;
-  return json;
-}
-
-nlohmann::ordered_json judged_json(const Judged& judged) {
-  return {{"repartition", judged.repartition},
-          {"et", mean_json(judged.et)},
-          {"energy_kwh", mean_json(judged.energy_kwh)},
-          {"mean_tardiness_min", mean_json(judged.tardiness_min)}};
-}
-
 nlohmann::ordered_json tune_json(const experiment::Tuned& tuned, const Judged& found,
                                  const Judged& reference, std::size_t tuning_days) {
   nlohmann::ordered_json json{{"repartition", found.repartition},
@@ -113,12 +49,8 @@ nlohmann::ordered_json tune_json(const experiment::Tuned& tuned, const Judged& f
                               {"test_days", found.et.size()},
                               {"tuned", judged_json(found)},
                               {"reference", judged_json(reference)}};
-  const auto change = experiment::relative_difference(found.et, reference.et);
-  if (change && change->interval) {
-    json["et_percent"] = {{"mean", 100 * change->share},
-                          {"low", 100 * change->interval->low},
-                          {"high", 100 * change->interval->high}};
-  }
+  const auto percent = percent_json(found.et, reference.et);
+  if (!percent.is_null()) json["et_percent"] = percent;
   return json;
 }
 
@@ -153,11 +85,9 @@ Outcome run_tune(const Values& values, Console& console) {
                     "on; a smaller --window makes more",
                     values.text("jobs"), values.number("window"))};
   }
-  const auto days =
-      make_days(*source, Role::kTune, std::min(values.count("days"), source->tune_days_max));
+  const auto days = make_days(*source, Role::kTune, values.count("days"));
   if (!days) return days.error();
-  const auto test_days =
-      make_days(*source, Role::kTest, std::min(values.count("test-days"), source->test_days_max));
+  const auto test_days = make_days(*source, Role::kTest, values.count("test-days"));
   if (!test_days) return test_days.error();
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;

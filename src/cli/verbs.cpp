@@ -31,6 +31,10 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_experiment(values, console);
     case Verb::kReport:
       return run_report(values, console);
+    case Verb::kTrain:
+      return run_train(values, console);
+    case Verb::kEvaluate:
+      return run_evaluate(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

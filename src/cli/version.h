@@ -1,4 +1,4 @@
-// The version of the program, which CMakeLists.txt states.
+// The version of the program, which CMakeLists.txt states, and its commit.
 #pragma once
 
 #include <string_view>
@@ -6,5 +6,7 @@
 namespace partita::cli {
 
 extern const std::string_view kVersion;
+// Of the source it was built from; "unknown" outside a repository.
+extern const std::string_view kCommit;
 
 }  // namespace partita::cli

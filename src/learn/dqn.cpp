@@ -11,7 +11,7 @@ namespace {
 nn::Shape shape_of(const DqnOptions& options, const EnvSpec& spec) {
   nn::Shape shape{{spec.observation}, options.activation};
   shape.widths.insert(shape.widths.end(), options.hidden.begin(), options.hidden.end());
-  shape.widths.push_back(spec.choices);
+  shape.widths.push_back(spec.table.choices);
   return shape;
 }
 
@@ -36,14 +36,14 @@ Dqn::Dqn(DqnOptions options, std::unique_ptr<Env> env)
       adam_(network_.parameters().size()),
       replay_(spec_, options_.replay),
       observed_(static_cast<std::size_t>(spec_.observation)) {
-  CHECK(spec_.rows == 1 && options_.batch > 0);
+  CHECK(spec_.table.rows == 1 && options_.batch > 0);
   Rng weights(options_.seed, 0);
   initialise(network_, weights, 0.1F);
   target_ = network_;
   raw_.resize(static_cast<std::size_t>(spec_.observation));
-  allowed_.resize(static_cast<std::size_t>(spec_.choices));
+  allowed_.resize(static_cast<std::size_t>(spec_.table.choices));
   draws_.resize(1);
-  table_.resize(static_cast<std::size_t>(spec_.choices));
+  table_.resize(static_cast<std::size_t>(spec_.table.choices));
   env_->begin(episode_++);
   observe();
 }
@@ -125,7 +125,7 @@ void Dqn::gather() {
 // choice the learning network makes and whose value the target network says.
 void Dqn::set_targets() {
   const int batch = static_cast<int>(options_.batch);
-  const auto choices = static_cast<std::size_t>(spec_.choices);
+  const auto choices = static_cast<std::size_t>(spec_.table.choices);
   target_activations_.forward(target_, nexts_, batch, nn::best_kernels());
   const std::span<const float> values = target_activations_.outputs();
   std::span<const float> chooser = values;
@@ -146,7 +146,7 @@ void Dqn::set_targets() {
 double Dqn::update() {
   gather();
   set_targets();
-  const auto choices = static_cast<std::size_t>(spec_.choices);
+  const auto choices = static_cast<std::size_t>(spec_.table.choices);
   activations_.forward(network_, states_, static_cast<int>(options_.batch), nn::best_kernels());
   output_gradient_.assign(options_.batch * choices, 0.0F);
   double loss = 0;

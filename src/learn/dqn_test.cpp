@@ -65,7 +65,7 @@ TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
 }
 
 TEST(Replay, TheOldestGoesWhenFull) {
-  Replay replay({1, 1, 1}, 2);
+  Replay replay({1, {1, 1}}, 2);
   const std::vector<std::uint8_t> allowed{1};
   for (const float value : {1.0F, 2.0F, 3.0F}) {
     const std::vector<float> state{value};

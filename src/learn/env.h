@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <span>
 
+#include "nn/choice_table.h"
+
 namespace partita::learn {
 
 struct EnvSpec {
   int observation = 0;  // numbers
-  int rows = 1;
-  int choices = 0;
+  nn::TableShape table;
 
-  int table() const { return rows * choices; }
   bool operator==(const EnvSpec&) const = default;
 };
 

@@ -23,8 +23,8 @@ void Experience::resize(const EnvSpec& env_spec, std::size_t times, std::size_t 
   envs = env_count;
   const std::size_t count = times * envs;
   observations.resize(count * static_cast<std::size_t>(spec.observation));
-  allowed.resize(count * static_cast<std::size_t>(spec.table()));
-  tables.resize(count * static_cast<std::size_t>(spec.table()));
+  allowed.resize(count * static_cast<std::size_t>(spec.table.size()));
+  tables.resize(count * static_cast<std::size_t>(spec.table.size()));
   for (auto* each : {&log_probabilities, &values, &rewards, &advantages, &returns}) {
     each->resize(count);
   }
@@ -59,9 +59,9 @@ Collector::Collector(std::vector<std::unique_ptr<Env>> envs)
   }
   const std::size_t count = envs_.size();
   states_.resize(count * static_cast<std::size_t>(spec_.observation));
-  allowed_.resize(count * static_cast<std::size_t>(spec_.table()));
-  draws_.resize(count * static_cast<std::size_t>(spec_.rows));
-  probabilities_.resize(static_cast<std::size_t>(spec_.table()));
+  allowed_.resize(count * static_cast<std::size_t>(spec_.table.size()));
+  draws_.resize(count * static_cast<std::size_t>(spec_.table.rows));
+  probabilities_.resize(static_cast<std::size_t>(spec_.table.size()));
 }
 
 void Collector::restart() {
@@ -82,8 +82,8 @@ void Collector::settle_normaliser() {
 void Collector::observe() {
   for (std::size_t e = 0; e < envs_.size(); ++e) {
     const auto state = piece(states_, e, static_cast<std::size_t>(spec_.observation));
-    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table())),
-                          piece(draws_, e, static_cast<std::size_t>(spec_.rows)));
+    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table.size())),
+                          piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)));
     if (normalises) observed_.add(state);
     normaliser_.apply(state);
   }
@@ -91,16 +91,16 @@ void Collector::observe() {
 
 void Collector::decide_all(const nn::Network& policy, int top, Rng& rng, Experience& experience,
                            std::size_t first) {
-  const auto table = static_cast<std::size_t>(spec_.table());
+  const auto table = static_cast<std::size_t>(spec_.table.size());
   policy_activations_.forward(policy, states_, static_cast<int>(envs_.size()), nn::best_kernels());
   const std::span<const float> logits = policy_activations_.outputs();
   for (std::size_t e = 0; e < envs_.size(); ++e) {
     const auto allowed = piece(allowed_, e, table);
-    probabilities(spec_, logits.subspan(e * table, table), allowed, top, probabilities_);
+    nn::probabilities(spec_.table, logits.subspan(e * table, table), allowed, top, probabilities_);
     const auto decision = piece(experience.tables, first + e, table);
-    draw(spec_, probabilities_, piece(draws_, e, static_cast<std::size_t>(spec_.rows)), rng,
-         decision);
-    experience.log_probabilities[first + e] = log_probability(probabilities_, decision);
+    nn::draw(spec_.table, probabilities_,
+             piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)), rng, decision);
+    experience.log_probabilities[first + e] = nn::log_probability(probabilities_, decision);
     std::ranges::copy(allowed, piece(experience.allowed, first + e, table).begin());
   }
 }
@@ -110,7 +110,7 @@ void Collector::step_all(double discount, float scale, Experience& experience, s
   for (std::size_t e = 0; e < envs_.size(); ++e) {
     Copy& copy = envs_[e];
     const Step step = copy.env->step(
-        piece(experience.tables, first + e, static_cast<std::size_t>(spec_.table())));
+        piece(experience.tables, first + e, static_cast<std::size_t>(spec_.table.size())));
     copy.reward += static_cast<double>(step.reward);
     copy.discounted = copy.discounted * discount + static_cast<double>(step.reward);
     const auto discounted = static_cast<float>(copy.discounted);
@@ -150,8 +150,8 @@ EpisodeTally Collector::collect(const nn::Network& policy, const nn::Network& va
 std::span<const float> Collector::last_values(const nn::Network& value) {
   for (std::size_t e = 0; e < envs_.size(); ++e) {
     const auto state = piece(states_, e, static_cast<std::size_t>(spec_.observation));
-    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table())),
-                          piece(draws_, e, static_cast<std::size_t>(spec_.rows)));
+    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table.size())),
+                          piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)));
     normaliser_.apply(state);
   }
   value_activations_.forward(value, states_, static_cast<int>(envs_.size()), nn::best_kernels());

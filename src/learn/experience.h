@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "learn/choice_table.h"
+#include "learn/env.h"
 #include "learn/running_statistics.h"
 #include "nn/network.h"
 

@@ -73,7 +73,7 @@ Ppo::Ppo(PpoOptions options, std::vector<std::unique_ptr<Env>> envs)
   CHECK(options_.minibatch > 1 && options_.epochs > 0 && options_.steps_per_round > 0);
   Rng rng(options_.seed, kPurposeWeights);
   const EnvSpec& spec = collector_.spec();
-  policy_ = make_network(options_, spec.observation, spec.table(), rng, 0.01F);
+  policy_ = make_network(options_, spec.observation, spec.table.size(), rng, 0.01F);
   value_ = make_network(options_, spec.observation, 1, rng, 1.0F);
   policy_adam_ = Adam(policy_.parameters().size());
   value_adam_ = Adam(value_.parameters().size());
@@ -178,7 +178,7 @@ void Ppo::gather(std::span<const std::uint32_t> chosen) {
 void Ppo::policy_gradients(std::span<const std::uint32_t> chosen, double entropy_weight,
                            PpoReport& report) {
   const EnvSpec& spec = collector_.spec();
-  const auto table = static_cast<std::size_t>(spec.table());
+  const auto table = static_cast<std::size_t>(spec.table.size());
   const auto share = 1.0F / static_cast<float>(chosen.size());
   output_gradient_.assign(chosen.size() * table, 0.0F);
   probabilities_.resize(table);
@@ -186,22 +186,24 @@ void Ppo::policy_gradients(std::span<const std::uint32_t> chosen, double entropy
   const auto high = static_cast<float>(1 + options_.clip);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t sample = chosen[i];
-    probabilities(spec, policy_activations_.outputs().subspan(i * table, table),
-                  std::span(experience_.allowed).subspan(sample * table, table), 0, probabilities_);
+    nn::probabilities(spec.table, policy_activations_.outputs().subspan(i * table, table),
+                      std::span(experience_.allowed).subspan(sample * table, table), 0,
+                      probabilities_);
     const auto decision = std::span(experience_.tables).subspan(sample * table, table);
     const float change =
-        log_probability(probabilities_, decision) - experience_.log_probabilities[sample];
+        nn::log_probability(probabilities_, decision) - experience_.log_probabilities[sample];
     const float ratio = std::exp(std::clamp(change, -20.0F, 20.0F));
     const float advantage = chosen_advantages_[i];
     const bool clipped = advantage > 0 ? ratio > high : ratio < low;
     // Of the loss -min(ratio A, clip(ratio) A): where the clipped term is the smaller, nothing.
     const float of_log = clipped ? 0.0F : -advantage * ratio * share;
-    add_gradients(spec, probabilities_, decision, of_log,
-                  static_cast<float>(-entropy_weight) * share,
-                  std::span(output_gradient_).subspan(i * table, table));
+    nn::add_gradients(spec.table, probabilities_, decision, of_log,
+                      static_cast<float>(-entropy_weight) * share,
+                      std::span(output_gradient_).subspan(i * table, table));
     report.policy_loss -= static_cast<double>(
         share * std::min(ratio * advantage, std::clamp(ratio, low, high) * advantage));
-    report.entropy += static_cast<double>(share * entropy(spec, probabilities_, decision));
+    report.entropy +=
+        static_cast<double>(share * nn::entropy(spec.table, probabilities_, decision));
     report.divergence += static_cast<double>(share * (ratio - 1 - change));
     report.clipped_share += static_cast<double>(ratio > high || ratio < low ? share : 0.0F);
   }

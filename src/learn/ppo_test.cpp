@@ -106,7 +106,7 @@ TEST(Ppo, ACheckpointOfOtherOptionsIsRefused) {
 // By hand: rewards 1, 2 with values 0.5, 0.25, then 0.75; discount 0.9, lambda 0.5.
 TEST(Experience, AdvantagesAreThoseOfTheFormula) {
   Experience experience;
-  experience.resize({1, 1, 2}, 2, 1);
+  experience.resize({1, {1, 2}}, 2, 1);
   experience.rewards = {1, 2};
   experience.values = {0.5F, 0.25F};
   experience.done = {0, 0};

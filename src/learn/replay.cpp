@@ -8,7 +8,7 @@ namespace partita::learn {
 
 Replay::Replay(const EnvSpec& spec, std::size_t capacity)
     : width_(static_cast<std::size_t>(spec.observation)),
-      choices_count_(static_cast<std::size_t>(spec.choices)),
+      choices_count_(static_cast<std::size_t>(spec.table.choices)),
       capacity_(capacity),
       observations_(capacity * width_),
       nexts_(capacity * width_),
@@ -16,7 +16,7 @@ Replay::Replay(const EnvSpec& spec, std::size_t capacity)
       choices_(capacity),
       rewards_(capacity),
       done_(capacity) {
-  CHECK(capacity > 0 && spec.rows == 1);
+  CHECK(capacity > 0 && spec.table.rows == 1);
 }
 
 void Replay::add(std::span<const float> observation, std::uint16_t choice, float reward, bool done,

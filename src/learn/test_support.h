@@ -17,7 +17,7 @@ class Walk : public Env {
  public:
   static constexpr int kPlaces = 9;
 
-  EnvSpec spec() const override { return {kPlaces, 1, 3}; }
+  EnvSpec spec() const override { return {kPlaces, {1, 3}}; }
   void begin(std::uint64_t) override { place_ = kPlaces / 2; }
   void observe(std::span<float> observation, std::span<std::uint8_t> allowed,
                std::span<std::uint16_t> draws) override {
@@ -45,7 +45,7 @@ class Walk : public Env {
 // A decision moves things between kinds; the cost is the distance from the wanted share.
 class Balance : public Env {
  public:
-  EnvSpec spec() const override { return {2, 2, 2}; }
+  EnvSpec spec() const override { return {2, {2, 2}}; }
   void begin(std::uint64_t episode) override {
     rng_ = Rng(episode, 77);
     count_ = 5;

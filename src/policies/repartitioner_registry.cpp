@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "policies/layout_list.h"
+#include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/lookahead_spec.h"
 #include "policies/repartitioners/on_demand.h"
@@ -90,6 +91,10 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
   return unknown_name("placement of ondemand", text, known);
 }
 
+Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  return load_learned_repartitioner(std::string(text), model, gpus);
+}
+
 Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {
   return make_static("1", model, gpus);
 }
@@ -107,6 +112,9 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = {
+      {"learned", Row::Text::kRequired, "learned:FILE",
+       "asks the trained network of a model file which mix of layouts the fleet should have",
+       make_learned},
       {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",
        "changes a GPU when simulating ahead says it pays", make_lookahead},
       {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},

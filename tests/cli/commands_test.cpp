@@ -198,7 +198,7 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 16U);
+  EXPECT_EQ(run("help --json").json().size(), 18U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
 }
@@ -219,6 +219,28 @@ TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
       "tune timetable --scenario smart-mig --gpus 1 --repartition none --rate 2 --days 2 "
       "--test-days 2 --evaluations 15 --switches 3");
   EXPECT_NE(timetable.find("--repartition timetable:"), std::string::npos);
+}
+
+TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
+  const std::string day = " --scenario smart-mig --gpus 2 --rate 4 --repartition ";
+  const auto json = run("train mean-field+" + day +
+                        "static:2 "
+                        "--steps 3000 --evolution 2 --validation-days 2 --out m.safetensors --log "
+                        "log.jsonl --json")
+                        .json();
+  EXPECT_EQ(json["system"], "mean-field+");
+  EXPECT_GT(lines_of(read("log.jsonl")), 2U);
+  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors").status, 0);
+  const auto judged =
+      run("evaluate --model m.safetensors --test-days 2 --json" + day + "static:2").json();
+  EXPECT_EQ(judged["encoding"], "mean-field+/1");
+  EXPECT_EQ(judged["against"][0]["repartition"], "static:2");
+  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a100-80gb").status,
+            2);
+  write("bad.safetensors", read("m.safetensors").substr(0, 900));
+  const Ran bad = run("simulate" + day + "learned:bad.safetensors");
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_NE(bad.err.find("'bad.safetensors': this is no safetensors file"), std::string::npos);
 }
 
 TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {

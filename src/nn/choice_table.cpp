@@ -1,4 +1,4 @@
-#include "learn/choice_table.h"
+#include "nn/choice_table.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace partita::learn {
+namespace partita::nn {
 namespace {
 
 constexpr float kTiny = 1e-30F;  // so that a logarithm is finite
@@ -63,8 +63,9 @@ std::size_t row_draws(std::span<const std::uint16_t> row) {
 
 // The rows of a table as pieces of it.
 struct Rows {
-  explicit Rows(const EnvSpec& spec)
-      : count(static_cast<std::size_t>(spec.rows)), width(static_cast<std::size_t>(spec.choices)) {}
+  explicit Rows(const TableShape& shape)
+      : count(static_cast<std::size_t>(shape.rows)),
+        width(static_cast<std::size_t>(shape.choices)) {}
   template <typename T>
   std::span<T> of(std::span<T> table, std::size_t row) const {
     return table.subspan(row * width, width);
@@ -81,9 +82,9 @@ std::size_t rows_in_use(const Rows& rows, std::span<const std::uint16_t> table) 
 
 }  // namespace
 
-void probabilities(const EnvSpec& spec, std::span<const float> logits,
+void probabilities(const TableShape& shape, std::span<const float> logits,
                    std::span<std::uint8_t> allowed, int top, std::span<float> out) {
-  const Rows rows(spec);
+  const Rows rows(shape);
   for (std::size_t r = 0; r < rows.count; ++r) {
     if (top > 0) keep_top(rows.of(logits, r), rows.of(allowed, r), top);
     softmax(rows.of(logits, r), rows.of(std::span<const std::uint8_t>(allowed), r),
@@ -91,9 +92,9 @@ void probabilities(const EnvSpec& spec, std::span<const float> logits,
   }
 }
 
-void draw(const EnvSpec& spec, std::span<const float> probabilities,
+void draw(const TableShape& shape, std::span<const float> probabilities,
           std::span<const std::uint16_t> draws, Rng& rng, std::span<std::uint16_t> table) {
-  const Rows rows(spec);
+  const Rows rows(shape);
   std::ranges::fill(table, std::uint16_t{0});
   for (std::size_t r = 0; r < rows.count; ++r) {
     const auto row = rows.of(probabilities, r);
@@ -111,9 +112,9 @@ void draw(const EnvSpec& spec, std::span<const float> probabilities,
   }
 }
 
-void take_best(const EnvSpec& spec, std::span<const float> probabilities,
+void take_best(const TableShape& shape, std::span<const float> probabilities,
                std::span<const std::uint16_t> draws, std::span<std::uint16_t> table) {
-  const Rows rows(spec);
+  const Rows rows(shape);
   std::ranges::fill(table, std::uint16_t{0});
   for (std::size_t r = 0; r < rows.count; ++r) {
     const auto row = rows.of(probabilities, r);
@@ -132,9 +133,9 @@ float log_probability(std::span<const float> probabilities, std::span<const std:
   return sum;
 }
 
-float entropy(const EnvSpec& spec, std::span<const float> probabilities,
+float entropy(const TableShape& shape, std::span<const float> probabilities,
               std::span<const std::uint16_t> table) {
-  const Rows rows(spec);
+  const Rows rows(shape);
   float sum = 0;
   for (std::size_t r = 0; r < rows.count; ++r) {
     if (row_draws(rows.of(table, r)) > 0) sum += row_entropy(rows.of(probabilities, r));
@@ -142,10 +143,10 @@ float entropy(const EnvSpec& spec, std::span<const float> probabilities,
   return sum / static_cast<float>(rows_in_use(rows, table));
 }
 
-void add_gradients(const EnvSpec& spec, std::span<const float> probabilities,
+void add_gradients(const TableShape& shape, std::span<const float> probabilities,
                    std::span<const std::uint16_t> table, float of_log_probability, float of_entropy,
                    std::span<float> gradient) {
-  const Rows rows(spec);
+  const Rows rows(shape);
   const float share = of_entropy / static_cast<float>(rows_in_use(rows, table));
   for (std::size_t r = 0; r < rows.count; ++r) {
     const auto counts = rows.of(table, r);
@@ -163,4 +164,4 @@ void add_gradients(const EnvSpec& spec, std::span<const float> probabilities,
   }
 }
 
-}  // namespace partita::learn
+}  // namespace partita::nn

@@ -1,14 +1,14 @@
-#include "learn/choice_table.h"
+#include "nn/choice_table.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-namespace partita::learn {
+namespace partita::nn {
 namespace {
 
-constexpr EnvSpec kSpec{1, 2, 3};
+constexpr TableShape kShape{2, 3};
 
 struct Case {
   std::vector<float> logits{0.3F, -0.2F, 0.9F, 0.1F, 0.4F, -1.0F};
@@ -18,7 +18,7 @@ struct Case {
   std::vector<float> probabilities_now() {
     std::vector<float> out(6);
     std::vector<std::uint8_t> copy = allowed;
-    probabilities(kSpec, logits, copy, 0, out);
+    probabilities(kShape, logits, copy, 0, out);
     return out;
   }
 };
@@ -35,8 +35,8 @@ TEST(ChoiceTable, GradientsAgreeWithFiniteDifferences) {
   Case each;
   std::vector<float> of_log(6);
   std::vector<float> of_entropy(6);
-  add_gradients(kSpec, each.probabilities_now(), each.table, 1, 0, of_log);
-  add_gradients(kSpec, each.probabilities_now(), each.table, 0, 1, of_entropy);
+  add_gradients(kShape, each.probabilities_now(), each.table, 1, 0, of_log);
+  add_gradients(kShape, each.probabilities_now(), each.table, 0, 1, of_entropy);
   constexpr float kNudge = 1e-2F;
   for (std::size_t i = 0; i < 6; ++i) {
     if (each.allowed[i] == 0) continue;
@@ -47,8 +47,8 @@ TEST(ChoiceTable, GradientsAgreeWithFiniteDifferences) {
     const float log_slope = (log_probability(up.probabilities_now(), each.table) -
                              log_probability(down.probabilities_now(), each.table)) /
                             (2 * kNudge);
-    const float entropy_slope = (entropy(kSpec, up.probabilities_now(), each.table) -
-                                 entropy(kSpec, down.probabilities_now(), each.table)) /
+    const float entropy_slope = (entropy(kShape, up.probabilities_now(), each.table) -
+                                 entropy(kShape, down.probabilities_now(), each.table)) /
                                 (2 * kNudge);
     EXPECT_NEAR(static_cast<double>(of_log[i]), static_cast<double>(log_slope), 1e-3);
     EXPECT_NEAR(static_cast<double>(of_entropy[i]), static_cast<double>(entropy_slope), 1e-3);
@@ -58,7 +58,7 @@ TEST(ChoiceTable, GradientsAgreeWithFiniteDifferences) {
 TEST(ChoiceTable, TopKeepsTheMostLikely) {
   Case each;
   std::vector<float> out(6);
-  probabilities(kSpec, each.logits, each.allowed, 2, out);
+  probabilities(kShape, each.logits, each.allowed, 2, out);
   EXPECT_EQ(each.allowed, (std::vector<std::uint8_t>{1, 0, 1, 1, 0, 1}));
   EXPECT_EQ(out[1], 0);
 }
@@ -68,7 +68,7 @@ TEST(ChoiceTable, DrawsAreAsOftenAsTheyAreLikely) {
   const std::vector<std::uint16_t> draws{60'000, 0};
   std::vector<std::uint16_t> table(6);
   Rng rng(2);
-  draw(kSpec, p, draws, rng, table);
+  draw(kShape, p, draws, rng, table);
   EXPECT_EQ(table[0] + table[1] + table[2], 60'000);
   EXPECT_EQ(table[3] + table[4] + table[5], 0);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -77,4 +77,4 @@ TEST(ChoiceTable, DrawsAreAsOftenAsTheyAreLikely) {
 }
 
 }  // namespace
-}  // namespace partita::learn
+}  // namespace partita::nn

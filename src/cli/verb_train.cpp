@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/day_sources.h"
+#include "cli/judging.h"
+#include "cli/output_file.h"
+#include "cli/progress_bar.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "learn/trainer.h"
+
+namespace partita::cli {
+namespace {
+
+using experiment::Role;
+
+// What was typed or set by the scenario, as a command line that trains the same model.
+std::string command_of(const Values& values) {
+  std::string command = fmt::format("partita train {}", values.text("SYSTEM"));
+  for (const auto& [name, value] : values.all()) {
+    const FlagRecord* flag = find_flag(name);
+    if (flag->positional() || !value.typed || name == "checkpoint" || name == "log") continue;
+    command += flag->is_switch() ? fmt::format(" --{}", name)
+                                 : fmt::format(" --{} '{}'", name, value.text);
+  }
+  return command;
+}
+
+learn::TrainOptions train_options(const Values& values, const RunSettings& settings) {
+  learn::TrainOptions options;
+  const auto system = learn::find_system(values.text("SYSTEM"));
+  CHECK(system.ok());
+  options.system = *system;
+  options.run = settings.options;
+  options.scheduler = values.text("scheduler");
+  options.seed = settings.seed;
+  options.energy_weight = values.number("energy-weight");
+  options.change_cost_min = values.number("change-cost");
+  options.command = command_of(values);
+  options.commit = kCommit;
+  if (values.given("menu") != nullptr) options.menu = values.text("menu");
+  if (values.given("steps") != nullptr) options.steps = values.count("steps");
+  if (values.given("evolution") != nullptr) {
+    options.evolution_steps = values.count("evolution");
+    options.evolves = options.evolution_steps > 0;
+  }
+  return options;
+}
+
+// Where the days come from: one source, or one for each of --rates.
+using Sources = std::vector<experiment::DaySource>;
+
+Result<Sources> day_sources(const Values& values, const Console& console) {
+  Sources sources;
+  std::vector<std::string> rates;
+  if (values.given("rates") != nullptr) {
+    const std::string text = values.text("rates");
+    for (const std::string_view rate : split(text, ',')) rates.emplace_back(trim(rate));
+  }
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, rates.size()); ++i) {
+    Values of_rate = values;
+    if (!rates.empty()) {
+      const Status set = of_rate.set(*find_flag("rate"), {rates[i], "--rates", true});
+      if (!set) return set.error();
+    }
+    Result<experiment::DaySource> source = day_source(of_rate, console);
+    if (!source) return source.error();
+    sources.push_back(*std::move(source));
+  }
+  return sources;
+}
+
+// A generator has days for everyone. Of the windows of a trace that may be learned from, at most
+// the first half is for validation.
+Result<workload::Trace> training_day(const experiment::DaySource& source, std::uint64_t index,
+                                     std::uint64_t validation_days) {
+  const std::uint64_t limit = source.tune_days_max;
+  if (limit == experiment::kDaysMax) {
+    return source.make(experiment::day_seed(Role::kTrain, index % experiment::kDaysMax));
+  }
+  const std::uint64_t kept = std::min(validation_days, limit / 2);
+  return source.make(experiment::day_seed(Role::kTune, kept + index % (limit - kept)));
+}
+
+Status set_days(const Values& values, const Sources& sources, learn::TrainOptions& options) {
+  const std::uint64_t wanted = values.count("validation-days");
+  for (std::uint64_t day = 0; day < wanted; ++day) {
+    const experiment::DaySource& source = sources[day % sources.size()];
+    if (source.tune_days_max < 2) {
+      return Error{"the trace has too few windows to learn from; wanted three at least"};
+    }
+    if (source.tune_days_max < experiment::kDaysMax && day >= source.tune_days_max / 2) break;
+    auto made = source.make(experiment::day_seed(Role::kTune, day));
+    if (!made) return made.error();
+    if (!made->jobs.empty()) options.validation.push_back(*std::move(made));
+  }
+  if (options.validation.empty()) {
+    return Error{"no jobs come on the validation days; training needs some"};
+  }
+  options.days = [&sources, wanted](std::uint64_t episode) {
+    for (std::uint64_t index = episode;; ++index) {
+      auto day = training_day(sources[index % sources.size()], index, wanted);
+      CHECK(day.ok());  // the validation days come from the same source
+      // An empty day teaches nothing; the next one stands in.
+      if (!day->jobs.empty()) return *std::move(day);
+    }
+  };
+  return {};
+}
+
+// The checkpoint that is there, if any.
+Result<std::optional<nn::TensorFile>> found_checkpoint(const Values& values) {
+  std::optional<nn::TensorFile> none;
+  if (values.given("checkpoint") == nullptr) return none;
+  const std::string path = values.text("checkpoint");
+  if (!std::filesystem::exists(path)) return none;
+  const auto bytes = nn::read_bytes(path);
+  if (!bytes) return values.wrong("checkpoint", bytes.error());
+  auto file = nn::parse_tensor_file(*bytes);
+  if (!file) return values.wrong("checkpoint", file.error());
+  return std::optional(*std::move(file));
+}
+
+nlohmann::ordered_json trained_json(const learn::Trained& trained, const std::string& path) {
+  return {{"model", path},
+          {"system", trained.model.facts.more.at("system")},
+          {"validation_et", trained.validation_et},
+          {"decisions", trained.decisions},
+          {"stopped_early", trained.stopped_early},
+          {"parameters", trained.model.policy.parameters().size()},
+          {"command", trained.model.facts.command}};
+}
+
+Outcome train_and_write(const Values& values, learn::TrainOptions& options, Console& console) {
+  std::unique_ptr<OutputFile> log;
+  if (values.given("log") != nullptr) {
+    auto opened = OutputFile::open(values.text("log"));
+    if (!opened) return opened.error();
+    log = *std::move(opened);
+    options.log = [&log](const std::string& line) { log->writer().write(line + "\n"); };
+  }
+  if (values.given("checkpoint") != nullptr) {
+    options.checkpoint = [&](const nn::TensorFile& file) {
+      return nn::write_bytes(values.text("checkpoint"), nn::format_tensor_file(file));
+    };
+  }
+  ProgressBar bar(console.shows_progress, "training");
+  options.progress = [&bar](double part) { bar.at(part); };
+  const Result<learn::Trained> trained = learn::train(options);
+  if (!trained) return trained.error();
+  const std::string path = values.text("out");
+  if (const Status written = nn::write_bytes(path, nn::format_model(trained->model)); !written) {
+    return written.error();
+  }
+  if (log) {
+    if (const Status kept = log->commit(); !kept) return kept.error();
+  }
+  if (values.has_switch("json")) {
+    print_json(console, trained_json(*trained, path));
+  } else {
+    console.out.write(fmt::format(
+        "{}: ET {:.4f} on {} validation days after {} decisions\n--repartition learned:{}\n", path,
+        trained->validation_et, options.validation.size(), trained->decisions, path));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Outcome run_train(const Values& values, Console& console) {
+  if (values.given("SYSTEM") == nullptr) {
+    return Error{"train needs the name of a system; `partita train --help` lists them"};
+  }
+  if (values.given("out") == nullptr) return Error{"train needs --out, the model file to write"};
+  auto settings = run_settings(values);
+  if (!settings) return settings.error();
+  const auto sources = day_sources(values, console);
+  if (!sources) return sources.error();
+  settings->options.horizon =
+      values.given("horizon") != nullptr ? values.seconds("horizon") : sources->front().window;
+  learn::TrainOptions options = train_options(values, *settings);
+  if (const Status days = set_days(values, *sources, options); !days) return days.error();
+  const auto checkpoint = found_checkpoint(values);
+  if (!checkpoint) return checkpoint.error();
+  if (*checkpoint) options.resume = &**checkpoint;
+  return train_and_write(values, options, console);
+}
+
+}  // namespace partita::cli

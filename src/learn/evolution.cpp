@@ -1,0 +1,62 @@
+#include "learn/evolution.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/rng.h"
+
+namespace partita::learn {
+
+Evolution::Evolution(EvolutionOptions options, nn::Network start, DayScore score)
+    : options_(options),
+      policy_(std::move(start)),
+      trial_(policy_),
+      score_(std::move(score)),
+      adam_(policy_.parameters().size()) {
+  CHECK(options_.pairs > 0 && options_.days > 0 && options_.spread > 0);
+}
+
+double Evolution::score_with(std::span<const float> noise, double sign) {
+  const auto spread = static_cast<float>(sign * options_.spread);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    trial_.parameters()[i] = policy_.parameters()[i] + spread * noise[i];
+  }
+  double sum = 0;
+  const auto days = static_cast<std::uint64_t>(options_.days);
+  for (std::uint64_t day = 0; day < days; ++day) sum += score_(trial_, steps_ * days + day);
+  return sum / static_cast<double>(days);
+}
+
+double Evolution::step() {
+  const std::size_t size = policy_.parameters().size();
+  const auto pairs = static_cast<std::size_t>(options_.pairs);
+  Rng rng(options_.seed, steps_);
+  noise_.resize(pairs * size);
+  for (float& each : noise_) each = static_cast<float>(rng.normal());
+  differences_.resize(pairs);
+  double mean = 0;
+  double squares = 0;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const auto noise = std::span<const float>(noise_).subspan(pair * size, size);
+    const double up = score_with(noise, 1);
+    const double down = score_with(noise, -1);
+    differences_[pair] = up - down;
+    squares += differences_[pair] * differences_[pair];
+    mean += (up + down) / (2 * static_cast<double>(pairs));
+  }
+  // In units of their own spread, so that the step does not depend on the scale of the score.
+  const double unit = std::sqrt(squares / static_cast<double>(pairs)) + 1e-12;
+  gradient_.assign(size, 0.0F);
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const auto weight = static_cast<float>(differences_[pair] / unit / static_cast<double>(pairs));
+    const float* noise = noise_.data() + pair * size;
+    for (std::size_t i = 0; i < size; ++i) gradient_[i] += weight * noise[i];
+  }
+  adam_.step(policy_.parameters(), gradient_,
+             anneal(options_.learning_rate, options_.learning_rate_end, part_done()));
+  ++steps_;
+  return mean;
+}
+
+}  // namespace partita::learn

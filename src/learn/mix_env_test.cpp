@@ -1,0 +1,145 @@
+#include "learn/mix_env.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "learn/backward.h"
+#include "learn/trainer.h"
+#include "policies/learned/learned_repartitioner.h"
+#include "policies/registry.h"
+#include "sim/engine.h"
+#include "workload/generators/papers.h"
+#include "workload/job_source.h"
+
+namespace partita::learn {
+namespace {
+
+workload::Trace short_day(std::uint64_t seed) {
+  workload::PapersOptions options;
+  options.hours = 3;
+  options.rate = 6;
+  options.seed = seed;
+  const auto source = workload::make_papers(options);
+  return *workload::read_all(**source);
+}
+
+sim::RunOptions run_options() {
+  sim::RunOptions run;
+  run.model = *mig::find_gpu("a100-40gb");
+  run.gpus = 3;
+  run.power = &run.model->power_curves.front();
+  run.horizon = Micros::seconds(3 * 3600);
+  return run;
+}
+
+policies::MixRules rules_for(policies::Encoding encoding, policies::MixPick pick,
+                             const std::string& menu) {
+  return *policies::make_mix_rules(encoding, pick, **mig::find_gpu("a100-40gb"), menu);
+}
+
+nn::Model random_model(const policies::MixRules& rules, std::uint64_t seed) {
+  nn::Model model;
+  model.policy = nn::Network(
+      nn::Shape{{static_cast<int>(rules.observation_size()), 16, rules.table().size()}, {}});
+  Rng rng(seed);
+  initialise(model.policy, rng, 1.0F);
+  write_rules(rules, model.facts);
+  return model;
+}
+
+MixEnv make_env(const policies::MixRules& rules) {
+  MixEnvOptions options;
+  options.run = run_options();
+  options.scheduler = "cedf";
+  options.rules = &rules;
+  options.days = short_day;
+  return MixEnv(options);
+}
+
+// What is learned in the environment is what runs in the simulator, to the last bit of ET; and the
+// rewards of a day are minus its ET.
+TEST(MixEnv, ADayIsTheSimulatorsDayAndItsRewardsAreMinusEt) {
+  const auto rules = rules_for(policies::Encoding::kMeanFieldPlus, policies::MixPick::kBest,
+                               "1*8;1*4,2*4;2*8;6*4,10*4");
+  const nn::Model model = random_model(rules, 3);
+  MixEnv env = make_env(rules);
+  env.begin(5);
+  const EnvSpec spec = env.spec();
+  std::vector<float> observation(static_cast<std::size_t>(spec.observation));
+  std::vector<std::uint8_t> allowed(static_cast<std::size_t>(spec.table.size()));
+  std::vector<std::uint16_t> draws(1);
+  std::vector<std::uint16_t> table(static_cast<std::size_t>(spec.table.size()));
+  nn::Evaluator evaluate;
+  double rewards = 0;
+  for (bool done = false; !done;) {
+    env.observe(observation, allowed, draws);
+    const auto logits = evaluate(model.policy, observation);
+    std::ranges::fill(table, std::uint16_t{0});
+    table[static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin())] = 1;
+    const Step step = env.step(table);
+    rewards += static_cast<double>(step.reward);
+    done = step.done;
+  }
+  const auto scheduler = policies::make_scheduler("cedf", 1);
+  policies::LearnedRepartitioner repartitioner(model, rules, 3);
+  const auto result = sim::simulate(short_day(5), run_options(), **scheduler, repartitioner);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(env.last_et(), result->et);
+  EXPECT_GT(result->repartitions, 10U);
+  // All but what happened before the first decision, and idle GPUs after the last completion.
+  EXPECT_NEAR(-rewards, result->et, 0.02 * result->et);
+}
+
+TEST(MixEnv, MeanFieldDrawsMoveGpusBetweenLayouts) {
+  const auto rules = rules_for(policies::Encoding::kMeanField, policies::MixPick::kDraw,
+                               policies::every_layout(**mig::find_gpu("a100-40gb")));
+  MixEnv env = make_env(rules);
+  env.begin(1);
+  std::vector<float> observation(53);
+  std::vector<std::uint8_t> allowed(144);
+  std::vector<std::uint16_t> draws(12);
+  env.observe(observation, allowed, draws);
+  EXPECT_EQ(draws[0], 3);
+  std::vector<std::uint16_t> table(144);
+  table[0 * 12 + 4] = 2;
+  table[0 * 12 + 0] = 1;
+  env.step(table);
+  env.observe(observation, allowed, draws);
+  EXPECT_EQ(draws[0], 1);
+  EXPECT_EQ(draws[4], 2);
+}
+
+TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
+  for (const System& system : systems()) {
+    TrainOptions options;
+    options.system = &system;
+    options.run = run_options();
+    options.scheduler = "edf-ss";
+    options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
+    options.validation = {short_day(1)};
+    options.steps = 1'500;
+    options.evolution_steps = 1;
+    options.validations = 2;
+    std::vector<std::string> lines;
+    options.log = [&](const std::string& line) { lines.push_back(line); };
+    const auto trained = train(options);
+    ASSERT_TRUE(trained.ok()) << system.name << ": " << trained.error().message;
+    EXPECT_GE(lines.size(), 1U);
+    const auto back = nn::parse_model(nn::format_model(trained->model));
+    ASSERT_TRUE(back.ok());
+    const auto rules = policies::read_rules(*back, *options.run.model);
+    ASSERT_TRUE(rules.ok()) << rules.error().message;
+    const auto score = mean_score(*back, *rules, options.run, "edf-ss", options.validation);
+    EXPECT_EQ(score->et, trained->validation_et) << system.name;
+    const auto again = train(options);
+    EXPECT_EQ(nn::format_model(again->model), nn::format_model(trained->model)) << system.name;
+  }
+}
+
+TEST(Trainer, AnUnknownSystemIsAnsweredWithTheKnownOnes) {
+  EXPECT_EQ(find_system("magic").error().message,
+            "unknown system 'magic'; known: mean-field, mean-field+, repartition-dqn");
+}
+
+}  // namespace
+}  // namespace partita::learn

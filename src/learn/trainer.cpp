@@ -1,0 +1,257 @@
+#include "learn/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/check.h"
+#include "policies/learned/learned_repartitioner.h"
+#include "policies/registry.h"
+#include "sim/engine.h"
+
+namespace partita::learn {
+namespace {
+
+using policies::MixRules;
+
+Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
+                               const sim::RunOptions& run, const std::string& scheduler,
+                               const workload::Trace& day) {
+  const auto policy = policies::make_scheduler(scheduler, 1);
+  if (!policy) return policy.error();
+  policies::LearnedRepartitioner repartitioner(model, rules, run.gpus);
+  return sim::simulate(day, run, **policy, repartitioner);
+}
+
+class Trainer {
+ public:
+  Trainer(const TrainOptions& options, MixRules rules)
+      : options_(options), system_(*options.system), rules_(std::move(rules)) {}
+
+  Result<Trained> run();
+
+ private:
+  Status learn_by_ppo();
+  Status learn_by_dqn();
+  Status learn_by_evolution();
+  std::unique_ptr<Env> make_env() const;
+  nn::Model model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const;
+  // Tries the model on the validation days and keeps it if it is the best so far.
+  Status validate(const nn::Model& model, std::string_view phase, double part,
+                  const std::string& more);
+  bool has_stalled() const { return since_best_ >= options_.patience; }
+  void report(double part) const;
+  // What training is after: ET, with energy as heavy as asked for.
+  double weigh(double et, double energy_w_min) const {
+    return et + (options_.energy_weight - 1) * options_.run.et_a * energy_w_min;
+  }
+
+  const TrainOptions& options_;
+  const System& system_;
+  MixRules rules_;
+  Trained best_;
+  std::optional<double> best_weighed_;
+  int since_best_ = 0;
+  double first_part_ = 1;  // of the work that comes before evolution
+};
+
+std::unique_ptr<Env> Trainer::make_env() const {
+  MixEnvOptions env;
+  env.run = options_.run;
+  env.scheduler = options_.scheduler;
+  env.rules = &rules_;
+  env.days = options_.days;
+  env.energy_weight = options_.energy_weight;
+  env.change_cost_min = options_.change_cost_min;
+  env.early_tardiness = system_.early_tardiness;
+  return std::make_unique<MixEnv>(std::move(env));
+}
+
+nn::Model Trainer::model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const {
+  nn::Model model;
+  model.policy = policy;
+  model.normaliser = normaliser;
+  model.facts.command = options_.command;
+  model.facts.commit = options_.commit;
+  model.facts.seed = std::to_string(options_.seed);
+  model.facts.more["system"] = system_.name;
+  model.facts.more["scheduler"] = options_.scheduler;
+  write_rules(rules_, model.facts);
+  return model;
+}
+
+Status Trainer::validate(const nn::Model& model, std::string_view phase, double part,
+                         const std::string& more) {
+  const Result<Score> score =
+      mean_score(model, rules_, options_.run, options_.scheduler, options_.validation);
+  if (!score) return score.error();
+  const double weighed = weigh(score->et, score->energy_w_min);
+  const bool better = !best_weighed_ || weighed < *best_weighed_;
+  if (better) {
+    best_.model = model;
+    best_.validation_et = score->et;
+    best_.validation_energy_w_min = score->energy_w_min;
+    best_weighed_ = weighed;
+  }
+  since_best_ = better ? 0 : since_best_ + 1;
+  if (options_.log) {
+    options_.log(fmt::format(
+        R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
+        R"("best_et":{:.6f}{}}})",
+        phase, part, best_.decisions, score->et, score->energy_w_min, best_.validation_et, more));
+  }
+  return {};
+}
+
+void Trainer::report(double part) const {
+  if (options_.progress) options_.progress(part);
+}
+
+Status Trainer::learn_by_ppo() {
+  PpoOptions ppo_options = system_.ppo;
+  if (options_.steps > 0) ppo_options.steps = options_.steps;
+  ppo_options.seed = options_.seed;
+  ppo_options.top = system_.top;
+  std::vector<std::unique_ptr<Env>> envs;
+  for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
+  Ppo ppo(ppo_options, std::move(envs));
+  if (options_.resume != nullptr) {
+    if (const Status resumed = ppo.resume(*options_.resume); !resumed) return resumed;
+  }
+  const double step = 1.0 / options_.validations;
+  double next = ppo.part_done() + step;
+  while (!ppo.finished() && !has_stalled()) {
+    const PpoReport round = ppo.round();
+    best_.decisions = round.steps;
+    report(first_part_ * ppo.part_done());
+    if (ppo.at_checkpoint() && options_.checkpoint) {
+      if (const Status saved = options_.checkpoint(ppo.checkpoint()); !saved) return saved;
+    }
+    if (ppo.part_done() < next && !ppo.finished()) continue;
+    next = ppo.part_done() + step;
+    const std::string more = fmt::format(
+        R"(,"episode_reward":{:.6f},"entropy":{:.5f},"divergence":{:.6f},"clipped_share":{:.4f},)"
+        R"("explained":{:.4f},"learning_rate":{:.3g},"entropy_weight":{:.3g})",
+        round.episode_reward, round.entropy, round.divergence, round.clipped_share, round.explained,
+        round.learning_rate, round.entropy_weight);
+    const Status valid =
+        validate(model_of(ppo.policy(), ppo.normaliser()), "ppo", ppo.part_done(), more);
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+Status Trainer::learn_by_dqn() {
+  DqnOptions dqn_options = system_.dqn;
+  if (options_.steps > 0) dqn_options.steps = options_.steps;
+  dqn_options.seed = options_.seed;
+  Dqn dqn(dqn_options, make_env());
+  const std::uint64_t chunk = std::max<std::uint64_t>(
+      1, dqn_options.steps / static_cast<std::uint64_t>(options_.validations));
+  while (!dqn.finished() && !has_stalled()) {
+    const DqnReport round = dqn.advance(chunk);
+    best_.decisions = round.steps;
+    report(first_part_ * dqn.part_done());
+    const std::string more =
+        fmt::format(R"(,"episode_reward":{:.6f},"loss":{:.6f},"random_share":{:.4f},)"
+                    R"("learning_rate":{:.3g})",
+                    round.episode_reward, round.loss, round.random_share, round.learning_rate);
+    const Status valid =
+        validate(model_of(dqn.network(), dqn.normaliser()), "dqn", dqn.part_done(), more);
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+// From the best model so far; the score of a day is that of the simulator.
+Status Trainer::learn_by_evolution() {
+  EvolutionOptions evolution_options = system_.evolution;
+  if (options_.evolution_steps > 0) evolution_options.steps = options_.evolution_steps;
+  evolution_options.seed = options_.seed;
+  nn::Model trial = best_.model;
+  std::optional<std::uint64_t> day_at;
+  std::vector<workload::Trace> days(static_cast<std::size_t>(evolution_options.days));
+  // Days after all that the first part has seen.
+  constexpr std::uint64_t kFirstDay = 500'000;
+  std::optional<Error> failure;
+  const auto score = [&](const nn::Network& policy, std::uint64_t day) {
+    const std::uint64_t round = day / days.size();
+    if (!day_at || *day_at != round) {
+      for (std::size_t i = 0; i < days.size(); ++i) {
+        days[i] = options_.days(kFirstDay + round * days.size() + i);
+      }
+      day_at = round;
+    }
+    trial.policy = policy;
+    const auto result = run_day(trial, rules_, options_.run, options_.scheduler,
+                                days[static_cast<std::size_t>(day % days.size())]);
+    if (!result) {
+      failure = result.error();
+      return 0.0;
+    }
+    return weigh(result->et, result->energy_w_min());
+  };
+  Evolution evolution(evolution_options, best_.model.policy, score);
+  const double step = 1.0 / options_.validations;
+  double next = step;
+  since_best_ = 0;
+  while (!evolution.finished() && !has_stalled()) {
+    const double tried = evolution.step();
+    if (failure) return *failure;
+    report(first_part_ + (1 - first_part_) * evolution.part_done());
+    if (evolution.part_done() + 1e-9 < next) continue;
+    next += step;
+    trial.policy = evolution.policy();
+    const Status valid = validate(trial, "evolution", evolution.part_done(),
+                                  fmt::format(R"(,"tried_et":{:.6f})", tried));
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+Result<Trained> Trainer::run() {
+  const bool evolves = options_.evolves && system_.evolution.steps > 0;
+  first_part_ = evolves ? 0.5 : 1;
+  const Status learned = system_.algorithm == Algorithm::kPpo ? learn_by_ppo() : learn_by_dqn();
+  if (!learned) return learned.error();
+  best_.stopped_early = has_stalled();
+  if (evolves) {
+    if (const Status evolved = learn_by_evolution(); !evolved) return evolved.error();
+  }
+  report(1);
+  return std::move(best_);
+}
+
+}  // namespace
+
+Result<Score> mean_score(const nn::Model& model, const MixRules& rules, const sim::RunOptions& run,
+                         const std::string& scheduler, const std::vector<workload::Trace>& days) {
+  CHECK(!days.empty());
+  Score mean;
+  const auto count = static_cast<double>(days.size());
+  for (const workload::Trace& day : days) {
+    const auto result = run_day(model, rules, run, scheduler, day);
+    if (!result) return result.error();
+    mean.et += result->et / count;
+    mean.energy_w_min += result->energy_w_min() / count;
+  }
+  return mean;
+}
+
+Result<Trained> train(const TrainOptions& options) {
+  const System& system = *options.system;
+  const mig::GpuModel& gpu = *options.run.model;
+  const std::string menu = !options.menu.empty()  ? options.menu
+                           : !system.menu.empty() ? system.menu
+                                                  : policies::every_layout(gpu);
+  auto rules = policies::make_mix_rules(system.encoding, system.pick, gpu, menu);
+  if (!rules) return rules.error();
+  rules->every_events = system.every_events;
+  rules->reluctance = system.reluctance;
+  rules->top = system.top;
+  return Trainer(options, *std::move(rules)).run();
+}
+
+}  // namespace partita::learn

@@ -1,0 +1,65 @@
+// Trainer: makes a model of a system: training days in, the model that did best on validation days
+// out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "learn/mix_env.h"
+#include "learn/systems.h"
+#include "nn/model.h"
+#include "sim/run.h"
+
+namespace partita::learn {
+
+struct TrainOptions {
+  const System* system = nullptr;
+  sim::RunOptions run;
+  std::string scheduler;
+  std::string menu;  // empty: that of the system
+  DaySource days;    // of training
+  std::vector<workload::Trace> validation;
+  std::uint64_t steps = 0;  // decisions; 0: as many as the system says
+  std::uint64_t evolution_steps = 0;
+  bool evolves = true;  // false: without the second part
+  double energy_weight = 1;
+  double change_cost_min = 0;
+  std::uint64_t seed = 1;
+  int validations = 20;  // over each part of the training
+  int patience = 8;      // validations without a better model before it stops
+  std::string command;   // for the header of the model
+  std::string commit;
+
+  // A line of JSON for every validation.
+  std::function<void(const std::string&)> log;
+  std::function<void(double)> progress;
+  // Called with the state of training when it can be taken up again (PPO only); and such a state.
+  std::function<Status(const nn::TensorFile&)> checkpoint;
+  const nn::TensorFile* resume = nullptr;
+};
+
+struct Trained {
+  nn::Model model;
+  double validation_et = 0;
+  double validation_energy_w_min = 0;
+  std::uint64_t decisions = 0;
+  bool stopped_early = false;
+};
+
+// Fails when a day cannot be run or a checkpoint does not fit.
+Result<Trained> train(const TrainOptions& options);
+
+// Means over days.
+struct Score {
+  double et = 0;
+  double energy_w_min = 0;
+};
+// Of a model, with the rules of its header.
+Result<Score> mean_score(const nn::Model& model, const policies::MixRules& rules,
+                         const sim::RunOptions& run, const std::string& scheduler,
+                         const std::vector<workload::Trace>& days);
+
+}  // namespace partita::learn

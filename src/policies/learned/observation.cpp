@@ -1,0 +1,231 @@
+#include "policies/learned/observation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace partita::policies {
+namespace {
+
+constexpr std::int64_t kDayMicros = 86'400'000'000;
+constexpr double kMicrosPerMinute = 6e7;
+
+struct Row {
+  Encoding encoding;
+  std::string_view name;
+};
+constexpr std::array<Row, 2> kRows{{
+    {Encoding::kMeanField, "mean-field/1"},
+    {Encoding::kMeanFieldPlus, "mean-field+/1"},
+}};
+
+double part_of_day(Micros now) {
+  return static_cast<double>(now.count % kDayMicros) / static_cast<double>(kDayMicros);
+}
+
+// ---- the paper's histograms
+
+// Upper edges in minutes of all bins but the last (notebook of SMART-MIG's authors). What is below
+// the first belongs to it: the notebooks drop jobs more than 100 minutes late.
+constexpr std::array<double, 9> kEdges{0, .05, .2, .5, 1, 5, 10, 20, 30};
+constexpr std::size_t kBins = kEdges.size() + 1;
+constexpr std::size_t kHistograms = 4;
+
+std::size_t bin_of(double minutes) {
+  std::size_t bin = 0;
+  while (bin < kEdges.size() && minutes >= kEdges[bin]) ++bin;
+  return bin;
+}
+
+// Mean of the finite ones of two times; infinite when neither is.
+double mean_time(double a, double b) {
+  if (std::isinf(a)) return b;
+  return std::isinf(b) ? a : (a + b) / 2;
+}
+
+// ---- loads
+
+// How many of the sizes' worth a job gains on the whole GPU: 1 scales perfectly.
+constexpr std::array<double, 2> kEfficiencyEdges{0.55, 0.75};
+constexpr std::array<double, 3> kLengthEdges{0.5, 2, 8};  // minutes left on the fastest slice
+constexpr std::size_t kKinds = (kEfficiencyEdges.size() + 1) * (kLengthEdges.size() + 1);
+constexpr double kLongMinutes = 3;
+
+enum LoadFeature : std::uint8_t {
+  kJobs,
+  kJobsLog,
+  kWaiting,
+  kWorkAtBest,     // minutes of whole GPUs if every job ran where it wastes least
+  kWorkAtFastest,  // and where it is fastest
+  kLong,
+  kLate,
+  kLateness,  // minutes, of jobs that will be late even if they go on at their fastest
+  kTight,     // on time on the fastest size only
+  kFirstKind,
+  kRateFast = kFirstKind + kKinds,
+  kRateSlow,
+  kDaySin,
+  kDayCos,
+  kHalfDaySin,
+  kHalfDayCos,
+  kLoadFeatures,
+};
+
+template <std::size_t N>
+std::size_t class_of(double value, const std::array<double, N>& edges) {
+  std::size_t index = 0;
+  while (index < N && value >= edges[index]) ++index;
+  return index;
+}
+
+void add_job(const decide::ActiveJob& job, Micros now, std::span<double> sums) {
+  double best = std::numeric_limits<double>::infinity();  // slice-microseconds
+  for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
+    best = std::min(best, job.time[i] * workload::kSliceSizes[i]);
+  }
+  const double fastest = job.fastest_time();
+  const double work = job.work_at(now);
+  const double left_minutes = work * fastest / kMicrosPerMinute;
+  const double whole = mig::kComputeSlicesMax;
+  const double efficiency = best / (fastest * whole);
+  sums[kJobs] += 1;
+  sums[kWaiting] += job.running() ? 0 : 1;
+  sums[kWorkAtBest] += work * best / whole / kMicrosPerMinute;
+  sums[kWorkAtFastest] += left_minutes;
+  sums[kLong] += left_minutes > kLongMinutes ? 1 : 0;
+  const double lateness =
+      static_cast<double>((now - job.deadline).count) / kMicrosPerMinute + left_minutes;
+  sums[kLate] += lateness > 0 ? 1 : 0;
+  sums[kLateness] += std::max(0.0, lateness);
+  sums[kTight] += std::has_single_bit(unsigned{job.on_time_sizes(now)}) ? 1 : 0;
+  const std::size_t kind = class_of(efficiency, kEfficiencyEdges) * (kLengthEdges.size() + 1) +
+                           class_of(left_minutes, kLengthEdges);
+  sums[kFirstKind + kind] += 1;
+}
+
+// The handle to look at i-th of `end`: multiples of the golden section, which spread evenly and in
+// step with nothing. (Every tenth job may be of one kind.)
+std::uint32_t spread_handle(std::uint32_t i, std::uint32_t end) {
+  return static_cast<std::uint32_t>(std::uint64_t{i * 0x9E3779B9U} * end >> 32U);
+}
+
+// Sums over at most kJobsLookedAt jobs, scaled to all.
+std::array<double, kLoadFeatures> load_sums(const decide::View& view) {
+  std::array<double, kLoadFeatures> sums{};
+  const std::uint32_t end = view.jobs.handles_end();
+  const bool all = end <= kJobsLookedAt;
+  for (std::uint32_t i = 0; i < std::min(end, kJobsLookedAt); ++i) {
+    const cluster::JobHandle handle{all ? i : spread_handle(i, end)};
+    if (view.jobs.present(handle)) add_job(view.jobs[handle], view.now, sums);
+  }
+  const auto jobs = static_cast<double>(view.jobs.size());
+  const double scale = sums[kJobs] > 0 ? jobs / sums[kJobs] : 0;
+  for (double& sum : sums) sum *= scale;
+  sums[kJobs] = jobs;
+  return sums;
+}
+
+}  // namespace
+
+std::string encoding_name(Encoding encoding) {
+  for (const Row& row : kRows) {
+    if (row.encoding == encoding) return std::string(row.name);
+  }
+  CHECK(false);
+}
+
+Result<Encoding> encoding_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Row& row : kRows) {
+    if (row.name == name) return row.encoding;
+    known.emplace_back(row.name);
+  }
+  return unknown_name("encoding of a learned repartitioner", name, known);
+}
+
+void FadingRate::add(Micros now) {
+  weight_ = weight_ * std::exp(-(now - last_).to_seconds() / memory_.to_seconds()) + 1;
+  last_ = now;
+}
+
+double FadingRate::per_minute(Micros now) const {
+  return weight_ * std::exp(-(now - last_).to_seconds() / memory_.to_seconds()) /
+         memory_.to_minutes();
+}
+
+FleetObservation::FleetObservation(Encoding encoding, std::size_t layouts)
+    : encoding_(encoding), layouts_(layouts) {}
+
+std::size_t FleetObservation::size() const {
+  const std::size_t own =
+      encoding_ == Encoding::kMeanField ? 1 + kHistograms * kBins : std::size_t{kLoadFeatures};
+  return own + layouts_;
+}
+
+void FleetObservation::begin() {
+  fast_.clear();
+  slow_.clear();
+}
+
+void FleetObservation::job_arrived(Micros now) {
+  fast_.add(now);
+  slow_.add(now);
+}
+
+void FleetObservation::write(const decide::View& view, const FleetMix& mix,
+                             std::span<float> out) const {
+  CHECK(out.size() == size() && mix.layout_count() == layouts_);
+  for (std::size_t i = 0; i < layouts_; ++i) {
+    out[i] = static_cast<float>(mix.count(i)) / static_cast<float>(mix.gpus());
+  }
+  const std::span<float> rest = out.subspan(layouts_);
+  if (encoding_ == Encoding::kMeanField) {
+    write_histograms(view, mix, rest);
+  } else {
+    write_loads(view, mix, rest);
+  }
+}
+
+void FleetObservation::write_histograms(const decide::View& view, const FleetMix&,
+                                        std::span<float> out) const {
+  std::ranges::fill(out, 0.0F);
+  out[0] = static_cast<float>(part_of_day(view.now));
+  if (view.jobs.size() == 0) return;
+  const float share = 1.0F / static_cast<float>(view.jobs.size());
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    const cluster::JobHandle handle{i};
+    if (!view.jobs.present(handle)) continue;
+    const decide::ActiveJob& job = view.jobs[handle];
+    const double work = job.work_at(view.now) / kMicrosPerMinute;
+    const std::array<double, kHistograms> minutes{
+        (job.deadline - view.now).to_minutes(), work * mean_time(job.time[0], job.time[1]),
+        work * mean_time(job.time[2], job.time[3]), work * job.time[4]};
+    for (std::size_t h = 0; h < kHistograms; ++h) out[1 + h * kBins + bin_of(minutes[h])] += share;
+  }
+}
+
+void FleetObservation::write_loads(const decide::View& view, const FleetMix& mix,
+                                   std::span<float> out) const {
+  std::array<double, kLoadFeatures> loads = load_sums(view);
+  const double gpus = mix.gpus();
+  for (double& each : loads) each /= gpus;
+  loads[kJobsLog] = std::log1p(loads[kJobs]);
+  loads[kRateFast] = fast_.per_minute(view.now) / gpus;
+  loads[kRateSlow] = slow_.per_minute(view.now) / gpus;
+  const double angle = 2 * std::numbers::pi * part_of_day(view.now);
+  loads[kDaySin] = std::sin(angle);
+  loads[kDayCos] = std::cos(angle);
+  loads[kHalfDaySin] = std::sin(2 * angle);
+  loads[kHalfDayCos] = std::cos(2 * angle);
+  for (std::size_t i = 0; i < loads.size(); ++i) out[i] = static_cast<float>(loads[i]);
+}
+
+}  // namespace partita::policies
