@@ -83,7 +83,9 @@ class Asking : public decide::Repartitioner {
     if (asked) return;
     asked = true;
     told_s = view.jobs[cluster::JobHandle{0}].time[4] * 1e-6;
-    forecast_s = view.forecaster->forecast({}, {}, Micros::seconds(1'000'000)).tardiness_s;
+    const Micros until = Micros::seconds(1'000'000);
+    forecast_s =
+        view.forecaster->forecast({.requests = {}, .arrivals = {}, .until = until}).tardiness_s;
   }
 
   bool asked = false;

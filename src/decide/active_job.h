@@ -93,6 +93,10 @@ class ActiveJobs {
     return handle;
   }
   void remove(JobHandle handle);
+  void clear() {
+    jobs_.clear();
+    free_.clear();
+  }
 
   ActiveJob& operator[](JobHandle handle) { return jobs_[handle.value]; }
   const ActiveJob& operator[](JobHandle handle) const { return jobs_[handle.value]; }

@@ -1,6 +1,7 @@
 // Forecaster: the door through which a policy asks what would happen next.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "base/units.h"
@@ -9,11 +10,29 @@
 
 namespace partita::decide {
 
+// Where a forecast may break off: once its cost, weighed so, is certain to exceed `cost`.
+struct CostLimit {
+  double per_joule = 0;
+  double per_tardy_second = 0;
+  double cost = 0;
+};
+
+struct ForecastQuestion {
+  std::span<const LayoutRequest> requests;  // asked for now; nothing else is later
+  std::span<const workload::Job> arrivals;  // in order of arrival, from now to `until`
+  Micros until;                             // ends here, or when all jobs are done
+  std::optional<CostLimit> limit = {};
+  // The GPUs the forecast is about, ascending, all that have a request among them: they run on
+  // with their jobs and with the share of the waiting jobs that they are of the fleet. Empty: all.
+  std::span<const GpuId> gpus = {};
+};
+
 // What the time until all work is done costs.
 struct ForecastCost {
   double energy_j = 0;     // above that of idle GPUs, so that runs of different length compare
   double tardiness_s = 0;  // sum over jobs
   std::uint64_t events = 0;
+  bool over_limit = false;  // broken off: the limit is exceeded, and the figures say nothing else
 };
 
 // Whoever runs the cluster (the simulator, the live controller) answers from a copy of its present
@@ -22,11 +41,9 @@ class Forecaster {
  public:
   virtual ~Forecaster() = default;
 
-  // The layouts are asked for now and nothing else is; these jobs arrive, in order of arrival; the
-  // forecast ends when all are done, or at `until`, where what is left is charged at the least it
-  // can still cost. The present state is not touched.
-  virtual ForecastCost forecast(std::span<const LayoutRequest> requests,
-                                std::span<const workload::Job> arrivals, Micros until) = 0;
+  // What is left at `until` is charged at the least it can still cost. The present state is not
+  // touched.
+  virtual ForecastCost forecast(const ForecastQuestion& question) = 0;
 };
 
 }  // namespace partita::decide

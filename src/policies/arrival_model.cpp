@@ -58,10 +58,10 @@ double ArrivalModel::level(Micros now) const {
 }
 
 void ArrivalModel::sample(Rng& rng, Micros now, Micros until,
-                          std::vector<workload::Job>& jobs) const {
+                          std::vector<workload::Job>& jobs, double share) const {
   jobs.clear();
   const double peak = *std::max_element(profile_.begin(), profile_.end());
-  const double peak_rate = level(now) * peak / static_cast<double>(kHour.count);
+  const double peak_rate = share * level(now) * peak / static_cast<double>(kHour.count);
   if (peak_rate <= 0) return;
   // Thinned from the highest rate of the day, as the generators do.
   for (double time = static_cast<double>(now.count);;) {

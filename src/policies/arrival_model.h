@@ -30,8 +30,10 @@ class ArrivalModel {
   double jobs_per_day(Micros now) const { return 24 * level(now); }
 
   // Jobs that may come in (now, until], in order of arrival, each with an arrival and a deadline as
-  // far from it as the drawn job's was. Replaces what `jobs` held. REQUIRES: ready().
-  void sample(Rng& rng, Micros now, Micros until, std::vector<workload::Job>& jobs) const;
+  // far from it as the drawn job's was; of all that may come this share. Replaces what `jobs` held.
+  // REQUIRES: ready().
+  void sample(Rng& rng, Micros now, Micros until, std::vector<workload::Job>& jobs,
+              double share = 1) const;
 
  private:
   double profile_at(Micros time) const;

@@ -68,9 +68,12 @@ void FreeSlices::index_small(std::size_t profile_count) {
     const std::uint64_t bit = std::uint64_t{1} << rank;
     all_word_ |= bit;
     size_words_[slices_[rank].size_index] |= bit;
-    for (std::size_t mask = 0; mask < words_.size(); ++mask) {
-      if ((mask >> slices_[rank].profile & 1U) != 0) words_[mask] |= bit;
-    }
+    words_[std::size_t{1} << slices_[rank].profile] |= bit;
+  }
+  // A mask is its lowest profile and the rest, and both come before it.
+  for (std::size_t mask = 1; mask < words_.size(); ++mask) {
+    const std::size_t rest = mask & (mask - 1);
+    words_[mask] = words_[rest] | words_[mask ^ rest];
   }
 }
 

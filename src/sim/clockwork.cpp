@@ -89,6 +89,17 @@ void Clockwork::copy_position(const Clockwork& other) {
   world.copy_position(other.world);
   view.now = world.now;
   changes.copy_state(other.changes);
+  tell_scheduler();
+}
+
+void Clockwork::copy_part(const Clockwork& other, std::span<const GpuId> gpus) {
+  world.copy_part(other.world, gpus);
+  view.now = world.now;
+  changes.copy_part(other.changes, gpus);
+  tell_scheduler();
+}
+
+void Clockwork::tell_scheduler() {
   scheduler_.begin(view);
   for (std::uint32_t i = 0; i < world.jobs.handles_end(); ++i) {
     if (world.jobs.present(JobHandle{i})) scheduler_.job_returned(view, JobHandle{i});

@@ -37,6 +37,8 @@ class Clockwork {
   // Goes on from the position of another clockwork with the same options, with other arrivals and
   // with this one's own scheduler, which is told of every job.
   void copy_position(const Clockwork& other);
+  // The same with some of the other's GPUs, ascending; this one has as many.
+  void copy_part(const Clockwork& other, std::span<const GpuId> gpus);
 
   bool keep_newcomers = false;
   World world;
@@ -44,6 +46,7 @@ class Clockwork {
   LayoutChanges changes;
 
  private:
+  void tell_scheduler();
   void complete_due();
   void arrive_due();
 

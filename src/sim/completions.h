@@ -26,6 +26,7 @@ class Completions {
   void change(JobHandle job, Micros time) { settle(position_[job.value], {time, job}); }
   void remove(JobHandle job) { erase_at(position_[job.value]); }
   void remove_first() { erase_at(0); }
+  void clear() { heap_.clear(); }
 
  private:
   static constexpr std::uint32_t kChildren = 4;

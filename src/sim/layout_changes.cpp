@@ -1,5 +1,6 @@
 #include "sim/layout_changes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -19,6 +20,21 @@ void LayoutChanges::copy_state(const LayoutChanges& other) {
   steps_ = other.steps_;
   under_way_ = other.under_way_;
   changed_ = other.changed_;
+}
+
+void LayoutChanges::copy_part(const LayoutChanges& other, std::span<const GpuId> gpus) {
+  changed_ = other.changed_;
+  under_way_ = 0;
+  steps_ = {};
+  for (std::uint32_t i = 0; i < gpus.size(); ++i) {
+    gpus_[i] = other.gpus_[gpus[i].value];
+    under_way_ += gpus_[i].target ? 1U : 0U;
+  }
+  for (auto steps = other.steps_; !steps.empty(); steps.pop()) {
+    const auto at = std::lower_bound(gpus.begin(), gpus.end(), steps.top().gpu);
+    if (at == gpus.end() || *at != steps.top().gpu) continue;
+    steps_.push({steps.top().time, GpuId{static_cast<std::uint32_t>(at - gpus.begin())}});
+  }
 }
 
 bool LayoutChanges::take_changed() {

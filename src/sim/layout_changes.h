@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "decide/scheduler.h"
@@ -39,6 +40,8 @@ class LayoutChanges {
 
   // Goes on as `other` would, in this object's own world.
   void copy_state(const LayoutChanges& other);
+  // The same of a part of the other's GPUs, which are this world's in that order.
+  void copy_part(const LayoutChanges& other, std::span<const GpuId> gpus);
 
   // Whether instances came, went, closed or reopened since the last call.
   bool take_changed();

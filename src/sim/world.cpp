@@ -202,6 +202,49 @@ void World::expect_as_told() {
   }
 }
 
+void World::copy_part(const World& other, std::span<const GpuId> gpus) {
+  CHECK(gpus.size() == cluster.gpus.size());
+  now = other.now;
+  cluster.layout_version = other.cluster.layout_version;
+  jobs.clear();
+  completions.clear();
+  meter = EnergyMeter(gpus.size());
+  tally.clear();
+  counts.events = 0;
+  last_completion = other.last_completion;
+  for (std::uint32_t i = 0; i < gpus.size(); ++i) copy_gpu(other, gpus[i], GpuId{i});
+  copy_waiting_share(other);
+}
+
+void World::copy_gpu(const World& other, GpuId from, GpuId to) {
+  cluster.gpus[to.value] = other.cluster.gpus[from.value];
+  for (std::uint32_t start = 0; start < cluster::kSlotsPerGpu; ++start) {
+    const SliceId there = cluster::slice_id(from, static_cast<std::uint8_t>(start));
+    const SliceId here = cluster::slice_id(to, static_cast<std::uint8_t>(start));
+    cluster::Slice& slice = cluster.slices[here.value];
+    slice = other.cluster.slice(there);
+    if (slice.state != cluster::SliceState::kBusy) continue;
+    slice.job = jobs.add(other.jobs[slice.job]);
+    jobs[slice.job].slice = here;
+    completions.add(slice.job, jobs[slice.job].finish);
+  }
+  meter_gpu(to);
+}
+
+void World::copy_waiting_share(const World& other) {
+  const std::size_t part = cluster.gpus.size();
+  const std::size_t whole = other.cluster.gpus.size();
+  std::size_t due = 0;  // in units of 1/whole of a job
+  for (std::uint32_t i = 0; i < other.jobs.handles_end(); ++i) {
+    const JobHandle handle{i};
+    if (!other.jobs.present(handle) || other.jobs[handle].running()) continue;
+    due += part;
+    if (due < whole) continue;
+    due -= whole;
+    jobs.add(other.jobs[handle]);
+  }
+}
+
 void World::finish(RunResult& result) {
   result = std::move(counts);
   result.end = std::max(options.horizon, last_completion);

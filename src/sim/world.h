@@ -58,6 +58,10 @@ struct World {
   // completions, the state of the meter; not its counters and logs. Where run times are estimates,
   // they are taken for the truth.
   void copy_position(const World& other);
+  // The same of a part of another world, whose GPUs are those of this one in that order: the jobs
+  // that run there, and of the waiting ones the share that the part is of the whole, evenly taken.
+  // REQUIRES: as many GPUs as this world has.
+  void copy_part(const World& other, std::span<const GpuId> gpus);
 
   const RunOptions& options;
   Micros now;
@@ -82,6 +86,8 @@ struct World {
     return estimates.exact() ? job.finish : estimates.due(handle, job);
   }
   void charge_interruption(decide::ActiveJob& job) const;
+  void copy_gpu(const World& other, GpuId from, GpuId to);
+  void copy_waiting_share(const World& other);
   void log_piece(const decide::ActiveJob& job);
 
   bool free_preemption_;

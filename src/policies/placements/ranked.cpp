@@ -7,7 +7,9 @@ namespace partita::policies {
 
 void RankedRule::rebuild(const decide::View& view) {
   free_.rebuild(view, traits_.before);
-  profiles_ = ProfilesBySize(*view.cluster.model);
+  if (profiles_of_ == view.cluster.model) return;
+  profiles_of_ = view.cluster.model;
+  profiles_ = ProfilesBySize(*profiles_of_);
 }
 
 std::uint64_t SmallRound::earliest_by_search(const decide::ActiveJob& job, std::uint64_t free,

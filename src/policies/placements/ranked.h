@@ -45,6 +45,7 @@ class RankedRule final : public SliceRule {
   RankedRuleTraits traits_;
   FreeSlices free_;
   ProfilesBySize profiles_;
+  const mig::GpuModel* profiles_of_ = nullptr;  // a model does not change
 };
 
 // SmallRound: one preemptive round of a RankedRule over at most 64 slices, all of them free at

@@ -29,28 +29,35 @@ TEST(LookaheadSpec, EveryKeyIsRead) {
       a100(), 2);
   EXPECT_FALSE(options.ok()) << "a layout text has commas of its own";
   const auto plain = parse_lookahead(
-      "start=1/6,horizon=60,samples=2,every=7,moves=3,finalists=5,caution=0.5,budget_us=10,seed=9,"
-      "profile=papers",
+      "start=1/"
+      "6,horizon=60,screen=30,margin=1.5,samples=2,every=7,rest=4,moves=3,wide=6,finalists=5,"
+      "caution=0.5,budget_us=10,fleet=32,seed=9,profile=papers",
       a100(), 2);
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(plain->start[1], *mig::numbered_layout(a100(), 6));
   EXPECT_EQ(plain->horizon, Micros::seconds(60));
+  EXPECT_EQ(plain->margin, 1.5);
+  EXPECT_EQ(plain->screen, Micros::seconds(30));
   EXPECT_EQ(plain->every_events, 7U);
+  EXPECT_EQ(plain->rest, 4);
+  EXPECT_EQ(plain->wide, 6);
+  EXPECT_EQ(plain->fleet, 32);
   EXPECT_EQ(plain->budget_events, 30U);
   EXPECT_GT(plain->profile[10], 1.2);
 }
 
 TEST(LookaheadSpec, MistakesNameTheKeyAndWhatWasWanted) {
   EXPECT_EQ(error_of("horison=3"),
-            "unknown key of lookahead 'horison'; known: start, profile, horizon, samples, every, "
-            "moves, finalists, caution, budget_us, seed");
+            "unknown key of lookahead 'horison'; known: start, profile, horizon, screen, margin, "
+            "samples, fleet, every, rest, wide, moves, finalists, caution, budget_us, seed");
   EXPECT_EQ(
       error_of("samples=0"),
-      "lookahead key samples (futures it draws at a turn, 4): found '0', wanted a number from 1 "
+      "lookahead key samples (futures in which changes race, 2): found '0', wanted a number from 1 "
       "to 1000");
-  EXPECT_EQ(error_of("samples"),
-            "lookahead option 'samples' is not KEY=VALUE; keys: start, profile, horizon, samples, "
-            "every, moves, finalists, caution, budget_us, seed");
+  EXPECT_EQ(
+      error_of("samples"),
+      "lookahead option 'samples' is not KEY=VALUE; keys: start, profile, horizon, screen, "
+      "margin, samples, fleet, every, rest, wide, moves, finalists, caution, budget_us, seed");
   EXPECT_NE(error_of("start=1/2/3").find("3 layouts for 2 GPUs"), std::string::npos);
 }
 
