@@ -183,7 +183,7 @@ BENCHMARK(decision_none)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// Without the sample of the fleet; free preemption at a thousand GPUs takes minutes.
+// Without the sample of the fleet; with free preemption far slower still.
 void decision_none_whole_fleet(benchmark::State& state) {
   decisions(state, {decide::Preemption::Mode::kNone, "fleet=100000,"});
 }
