@@ -23,7 +23,7 @@ struct DayIdentity {
 };
 
 // A page draws this many pieces at once without stuttering.
-inline constexpr std::size_t kDayPiecesMax = 300'000;
+inline constexpr std::size_t kDayPiecesMax = 150'000;
 
 // Tables as columns. A run whose arrivals end within 25 hours is there whole. Of a longer one, and
 // of one with more than `pieces_max` pieces, it is the 24 hours (12, 6, ... until few enough) with

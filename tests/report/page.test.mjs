@@ -416,7 +416,7 @@ test("small, empty, broken and missing data all say something", async () => {
   const broken = join(folder, "broken.html");
   writeFileSync(broken, readFileSync(kTemplate, "utf8").replace("__PARTITA_DATA__", "{not json"));
   for (const [path, words] of [
-    [written("small", small), "it is the reference"],
+    [written("small", small), "p: 33.3 kWh, mean tardiness 0.50 min, ET 1.00."],
     [written("empty", { title: "Empty", settings: [] }), "There is nothing to show"],
     [broken, "It is not JSON"],
     [bare, "This is the empty page"],

@@ -76,7 +76,7 @@ function lines(text) {
 
 test("simulate writes a page of one run", async (t) => {
   if (skip) return t.skip(skip);
-  await inspectPage("simulate.html", ["scatter", "layouts", "queue", "power", "tardiness"]);
+  await inspectPage("simulate.html", ["layouts", "queue", "power", "tardiness"]);
   const { page, close } = await openPage(browser, join(folder, "simulate.html"));
   await drawn(page);
   const pieces = lines((await csvOf(page, "gantt")).text);

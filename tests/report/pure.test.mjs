@@ -294,6 +294,20 @@ test("one day, several days and none are all lists of days", () => {
   assert.equal(read({ ...data, day: null }).report.days.length, 0);
 });
 
+test("a part of a run ends where it is cut, and counts only its own arrivals", () => {
+  const data = syntheticReport(50);
+  data.day.window_s = [86400, 172800];
+  data.day.jobs[0].arrival_s = -7200;
+  data.day.jobs[1].completion_s = 1e6;
+  const [day] = read(data).report.days;
+  assert.equal(pure.dayEnd_s(day), 86400);
+  const arrivals = pure.arrivalsPerHour(day.jobs);
+  assert.equal(
+    arrivals.reduce((sum, jobs) => sum + jobs, 0),
+    day.jobs.length - 1,
+  );
+});
+
 test("a policy has one colour in all settings", () => {
   const data = syntheticReport(50);
   const other = structuredClone(data.settings[0]);

@@ -76,7 +76,7 @@ export function furtherMeans(setting: Setting): HTMLElement | null {
     make(
       "details",
       { class: "fold", open: !matchMedia(kSmall).matches },
-      make("summary", {}, `${columns.length} figures of ${policies.length} policies`),
+      make("summary", {}, `${columns.length} figures of ${policies.length === 1 ? "the policy" : `${policies.length} policies`}`),
       make("div", { class: "table-wrap" }, table),
     ),
   );

@@ -105,8 +105,9 @@ function cell(label: string, kind: string, ...children: (Node | string | null)[]
 
 function differenceCells(policy: Policy, setting: Setting, range: [number, number]): HTMLElement[] {
   const cells = differenceAndVerdict(policy, setting, range);
-  // One day decides nothing.
-  return policy.days === 1 ? cells.slice(0, 1) : cells;
+  // One day decides nothing, and one policy has nothing to be compared with.
+  const compared = setting.policies.length > 1 ? 0 : 1;
+  return cells.slice(compared, policy.days === 1 ? 1 : 2);
 }
 
 function differenceAndVerdict(
@@ -264,6 +265,7 @@ function barScale(policies: Policy[]): number {
   return Math.max(Math.min(totals.at(-1) ?? 1, 3 * good), 1e-12);
 }
 
+const kAgainst = "ET against the reference";
 const kColumns = [
   "Policy",
   "ET",
@@ -271,7 +273,7 @@ const kColumns = [
   "Energy, M W·min",
   "Mean tardiness, min",
   "Late",
-  "ET against the reference",
+  kAgainst,
   "Verdict",
 ];
 
@@ -333,6 +335,10 @@ export function headlineCsv(setting: Setting): string {
 export function summary(setting: Setting): string {
   const best = byEt(setting.policies)[0];
   if (best === undefined) return "No policies in this setting.";
+  if (setting.policies.length === 1) {
+    const kwh = (best.energy_w_min.mean * 60) / 3.6e6;
+    return `${best.name}: ${compact(kwh)} kWh, mean tardiness ${minutes(best.mean_tardiness_s.mean)} min, ET ${fixed(best.et.mean, 2)}.`;
+  }
   const first = `${best.name} has the lowest ET, ${fixed(best.et.mean, 2)}`;
   if (best.name === setting.reference) return `${first}; it is the reference.`;
   const et = best.diff?.et_percent;
@@ -422,7 +428,11 @@ export function headline(setting: Setting): HTMLElement {
   const range = differenceRange(policies);
   const extra = extraColumns(policies);
   const days = Math.max(0, ...policies.map((policy) => policy.days));
-  const columns = [...kColumns.filter((name) => days > 1 || name !== "Verdict"), ...extra];
+  const alone = policies.length === 1;
+  const columns = [
+    ...kColumns.filter((name) => days > 1 || name !== "Verdict"),
+    ...extra,
+  ].filter((name) => !alone || name !== kAgainst);
   const head = make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)));
   const table = make(
     "table",
@@ -432,11 +442,11 @@ export function headline(setting: Setting): HTMLElement {
   );
   const description =
     (days === 1
-      ? "One day, the same for every policy: no intervals. "
+      ? "One run of each policy on the same jobs: no intervals. "
       : `Means over ${days} days, the same for every policy; small figures are 95 % intervals. `) +
     "ET = a · energy (W·min) + mean tardiness (min); " +
     "lower is better. " +
-    (setting.reference ? `Reference: ${setting.reference}.` : "");
+    (setting.reference && !alone ? `Reference: ${setting.reference}.` : "");
   const legend = legendRow([
     { label: "energy part of ET", colour: "var(--energy)", shape: "box" },
     { label: "tardiness part of ET", colour: "var(--tardiness)", shape: "box" },

@@ -63,6 +63,9 @@ function choice(
 
 function settingBody(report: Report, setting: Setting): Node[] {
   const pareto = paretoChart(report.pareto, setting);
+  if (setting.policies.length === 1) {
+    return [headline(setting), furtherMeans(setting)].filter((part) => part !== null);
+  }
   return [
     headline(setting),
     make(
@@ -85,8 +88,9 @@ function settingsSection(report: Report): HTMLElement | null {
   const first = Math.max(0, about);
   show(first);
   const names = settings.map((setting) => setting.name || "the only setting");
+  const alone = settings.every(({ policies }) => policies.length === 1);
   return section(
-    "Which policy",
+    alone ? "What it costs" : "Which policy",
     settings.length > 1 ? choice("Setting", names, first, show) : null,
     body,
     acrossChart(settings)?.element ?? null,
@@ -110,12 +114,13 @@ function dayWords(day: Day): string {
     day.policy ? `, decided by ${day.policy}` : "",
     day.setting && day.seed !== null ? ` (${day.setting}, test day ${day.seed})` : "",
   ];
-  if (day.energy_j !== null && day.mean_tardiness_s !== null) {
+  const part = day.window_s !== null && day.window_s[0] > 0;
+  if (day.energy_j !== null && day.mean_tardiness_s !== null && !part) {
     const late = duration(day.mean_tardiness_s).replaceAll(" ", "\u00a0");
     words.push(`: ${fixed(day.energy_j / 3.6e6, 2)}\u00a0kWh, mean tardiness ${late}`);
   }
   words.push(".");
-  if (day.window_s !== null && day.window_s[0] > 0) {
+  if (day.window_s !== null && part) {
     const [begin, end] = day.window_s.map((time) => fixed(time / 3600, 0));
     words.push(` The busiest part of the run: its hours ${begin} to ${end}.`);
   }

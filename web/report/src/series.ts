@@ -146,7 +146,10 @@ function addSpan(
 export function arrivalsPerHour(jobs: Job[]): number[] {
   const last = jobs.reduce((most, job) => Math.max(most, job.arrival_s), 0);
   const counts = new Array<number>(Math.max(1, Math.floor(last / 3600) + 1)).fill(0);
-  for (const job of jobs) ++counts[Math.max(0, Math.floor(job.arrival_s / 3600))];
+  // A job that came before the hours shown is there, but did not arrive in them.
+  for (const job of jobs) {
+    if (job.arrival_s >= 0) ++counts[Math.floor(job.arrival_s / 3600)];
+  }
   return counts;
 }
 
@@ -195,7 +198,9 @@ export function paretoFront<T>(points: T[], x: (point: T) => number, y: (point: 
   return front;
 }
 
+// What is left of a job after the hours shown does not stretch them.
 export function dayEnd_s(day: Day): number {
+  if (day.window_s !== null) return Math.max(day.window_s[1] - day.window_s[0], 60);
   let end = 0;
   for (const value of day.pieces.end_s) end = Math.max(end, value);
   for (const span of day.layouts) end = Math.max(end, span.end_s);
