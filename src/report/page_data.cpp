@@ -135,8 +135,9 @@ Json points_json(std::span<const RunRecord> days) {
 
 // The days of one policy. REQUIRES: the runs are by policy and seed.
 std::span<const RunRecord> days_of(std::span<const RunRecord> runs, const std::string& policy) {
-  const auto days = std::ranges::equal_range(runs, policy, {}, &RunRecord::policy);
-  return {days.begin(), days.end()};
+  const auto first = std::ranges::lower_bound(runs, policy, {}, &RunRecord::policy);
+  const auto last = std::ranges::upper_bound(runs, policy, {}, &RunRecord::policy);
+  return {first, last};
 }
 
 Json policy_json(const PolicySummary& policy, std::span<const RunRecord> days, bool until_decided,
