@@ -17,9 +17,11 @@ namespace {
 #define PARTITA_AGREEMENT_FACTOR 1  // more in the test that ctest labels "long"
 #endif
 
-// 10,400 cases in all at factor 1.
+// 12,100 cases in all at factor 1.
 constexpr std::uint64_t kCasesPerScheduler = 400 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kCasesPerComposition = 50 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesWithMemory = 100 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesOfWaiting = 25 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kLargeFleets = 40 * PARTITA_AGREEMENT_FACTOR;
 
 std::vector<oracle::Piece> pieces_of(const sim::RunResult& result) {
@@ -104,13 +106,16 @@ std::string job_differences(const sim::RunResult& engine, const oracle::Outcome&
     const sim::JobRecord& ours = engine.job_records[i];
     const oracle::JobOutcome& theirs = naive.jobs[i];
     if (ours.completion == theirs.completion && ours.deadline == theirs.deadline &&
-        ours.first_start == theirs.first_start && ours.preemptions == theirs.preemptions) {
+        ours.first_start == theirs.first_start && ours.preemptions == theirs.preemptions &&
+        ours.restarts == theirs.restarts) {
       continue;
     }
-    text += fmt::format("  j{}: start {}/{} completion {}/{} deadline {}/{} preemptions {}/{}\n", i,
-                        ours.first_start.count, theirs.first_start.count, ours.completion.count,
-                        theirs.completion.count, ours.deadline.count, theirs.deadline.count,
-                        ours.preemptions, theirs.preemptions);
+    text += fmt::format(
+        "  j{}: start {}/{} completion {}/{} deadline {}/{} preemptions {}/{} "
+        "restarts {}/{}\n",
+        i, ours.first_start.count, theirs.first_start.count, ours.completion.count,
+        theirs.completion.count, ours.deadline.count, theirs.deadline.count, ours.preemptions,
+        theirs.preemptions, ours.restarts, theirs.restarts);
   }
   return text;
 }
@@ -131,6 +136,8 @@ std::string figure_differences(const sim::RunResult& engine, const oracle::Outco
   compare("preemptions", whole(engine.preemptions), whole(naive.preemptions));
   compare("repartitions", whole(engine.repartitions), whole(naive.repartitions));
   compare("created", whole(engine.instances_created), whole(naive.instances_created));
+  compare("out of memory", whole(engine.out_of_memory), whole(naive.out_of_memory));
+  compare("early restarts", whole(engine.early_restarts), whole(naive.early_restarts));
   compare("destroyed", whole(engine.instances_destroyed), whole(naive.instances_destroyed));
   return text;
 }
@@ -185,6 +192,11 @@ TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnLargeFleets) {
                    kLargeFleets);
 }
 
+TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorWhenMemoryGrows) {
+  expect_agreement({.seed = 3'000'000, .scheduler = GetParam(), .memory_grows = true},
+                   kCasesWithMemory);
+}
+
 std::vector<std::string> scheduler_names() {
   std::vector<std::string> names;
   for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
@@ -203,6 +215,19 @@ TEST_P(Composition, OfThisOrderWithEveryPlacementAgreesWithTheNaiveSimulator) {
     expect_agreement({.seed = first_seed, .scheduler = GetParam() + "+" + placement.facts.name},
                      kCasesPerComposition);
     first_seed += kCasesPerComposition;
+  }
+}
+
+// Static layouts may have no slice of the kind a job waits for; then both must say so.
+TEST(WaitingPlacement, AgreesWithTheNaiveSimulator) {
+  for (const policies::PlacementRow& placement : policies::placements()) {
+    if (!placement.facts.may_wait) continue;
+    for (const bool memory_grows : {false, true}) {
+      expect_agreement({.seed = 4'000'000,
+                        .scheduler = "fifo+" + placement.facts.name,
+                        .memory_grows = memory_grows},
+                       kCasesOfWaiting);
+    }
   }
 }
 

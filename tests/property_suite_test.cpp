@@ -36,6 +36,39 @@ TEST_P(EveryScheduler, KeepsEveryRuleOfTheModel) {
   }
 }
 
+TEST_P(EveryScheduler, KeepsEveryRuleOfTheModelWhenMemoryGrows) {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kCasesPerScheduler / 3; ++seed) {
+    cases::Draw draw = draw_of(GetParam(), seed);
+    draw.memory_grows = true;
+    const cases::Case each = cases::random_case(draw);
+    const Result<sim::RunResult> result = cases::run_engine(each);
+    // A projection may ask for more than any slice of these layouts has.
+    if (!result.ok() && each.memory.early_restart) continue;
+    ASSERT_TRUE(result.ok()) << result.error().message << "\n" << cases::to_text(each);
+    const auto found = checker::violations(each.trace, cases::options_of(each), *result, {});
+    ASSERT_TRUE(found.empty()) << GetParam() << ", case seed " << seed << ":\n  "
+                               << fmt::format("{}", fmt::join(found, "\n  "))
+                               << "\nas a scenario file:\n"
+                               << cases::to_text(each);
+  }
+}
+
+// Or the tests of growing memory would test nothing.
+TEST(RandomCases, RunOutOfMemoryAndRestartEarly) {
+  std::uint64_t out_of_memory = 0;
+  std::uint64_t early = 0;
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + 100; ++seed) {
+    cases::Draw draw = draw_of("edf-ss", seed);
+    draw.memory_grows = true;
+    const Result<sim::RunResult> result = cases::run_engine(cases::random_case(draw));
+    if (!result.ok()) continue;
+    out_of_memory += result->out_of_memory;
+    early += result->early_restarts;
+  }
+  EXPECT_GT(out_of_memory, 200U);
+  EXPECT_GT(early, 100U);
+}
+
 TEST_P(EveryScheduler, GivesTheSameBytesForTheSameSeed) {
   for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + 10; ++seed) {
     const cases::Case each = cases::random_case(draw_of(GetParam(), seed));

@@ -108,9 +108,11 @@ void expect_result(const Scenario& scenario, const sim::RunResult& result) {
   if (result.jobs > 0) {
     EXPECT_NEAR(result.mean_tardiness_s, sum / static_cast<double>(result.jobs), 1e-9);
   }
-  for (const auto& [what, count] : scenario.counts) {
-    EXPECT_EQ(what == "preemptions" ? result.preemptions : result.repartitions, count) << what;
-  }
+  const std::map<std::string, std::uint64_t> counted = {{"preemptions", result.preemptions},
+                                                        {"repartitions", result.repartitions},
+                                                        {"out-of-memory", result.out_of_memory},
+                                                        {"early-restarts", result.early_restarts}};
+  for (const auto& [what, count] : scenario.counts) EXPECT_EQ(counted.at(what), count) << what;
   const auto found = checker::violations(scenario.run.trace, cases::options_of(scenario.run),
                                          result, {.work_conserving = false});
   EXPECT_TRUE(found.empty()) << fmt::format("{}", fmt::join(found, "\n"));

@@ -16,7 +16,7 @@ constexpr double kForeverMicros = 1e17;
 
 void ActiveJob::find_on_time_sizes(Micros now) const {
   const double left = work_at(now);
-  const auto slack = static_cast<double>((deadline - now - restart).count);
+  const auto slack = static_cast<double>((deadline - now - overhead(now)).count);
   const bool progressing = running() && now >= progress_from;
   const double pace = progressing ? 1 / time[size_index] : 0;
   double lasts = running() && !progressing ? 0 : kForeverMicros;
@@ -42,7 +42,9 @@ void ActiveJob::find_on_time_sizes(Micros now) const {
     }
   }
   on_time_bits = static_cast<std::uint8_t>(bits);
-  on_time_until = least_lateness > kGuardMicros
+  // Once a restart is over it need not be paid elsewhere, so until then lateness may still shrink.
+  const bool may_shrink = running() && overhead(now) > Micros{};
+  on_time_until = least_lateness > kGuardMicros && !may_shrink
                       ? Micros::max()
                       : now + Micros{static_cast<std::int64_t>(std::min(lasts, kForeverMicros))};
 }

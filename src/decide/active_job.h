@@ -27,7 +27,7 @@ struct alignas(64) ActiveJob {
   JobId id;
   Micros finish;  // running: when it will complete if left alone
   Micros arrival;
-  Micros restart;      // overhead before the next piece makes progress
+  Micros restart;      // overhead before the next piece makes progress; see overhead()
   Micros first_start;  // once started
   // A cache of on_time_sizes(): the answer, and the first instant it no longer stands for. Whoever
   // changes pace, restart or deadline calls forget_on_time().
@@ -42,6 +42,12 @@ struct alignas(64) ActiveJob {
   bool larger_is_faster = false;  // strictly, over all sizes
 
   bool running() const { return slice.valid(); }
+
+  // What it would have to pay before making progress elsewhere. A job that runs has paid, except
+  // during a restart that has to be paid again if it is interrupted.
+  Micros overhead(Micros now) const {
+    return running() && now >= progress_from ? Micros{} : restart;
+  }
 
   // Fraction of the work left at `now`.
   double work_at(Micros now) const {

@@ -35,10 +35,11 @@ class Scheduler {
   virtual void job_stopped(const View& view, JobHandle job) = 0;
   // The job completed. Its record still says on which slice.
   virtual void job_done(const View& view, JobHandle job) = 0;
-  // The job's deadline is about to move; job_returned follows when it has.
+  // The job's deadline is about to move, or it is about to leave its slice and need a larger one;
+  // job_returned follows when it has.
   virtual void job_withdrawn(const View& view, JobHandle job) = 0;
   virtual void job_returned(const View& view, JobHandle job) = 0;
-  // Instances came, went, closed or reopened.
+  // Instances came, went, closed or reopened, or jobs withdrawn from them left them.
   virtual void layout_changed(const View& view) = 0;
 
   // REQUIRES of the answer: a job moves at most once, only to an open slice that fits it or to one

@@ -19,7 +19,9 @@ class Candidate {
   double remaining(std::size_t size_index) const { return work() * job.time[size_index]; }
   double fastest_remaining() const { return work() * job.fastest_time(); }
   // Microseconds until the deadline, less the overhead of a restart.
-  double slack() const { return static_cast<double>((job.deadline - now - job.restart).count); }
+  double slack() const {
+    return static_cast<double>((job.deadline - now - job.overhead(now)).count);
+  }
   // Bit i for size index i.
   unsigned on_time_sizes() const { return job.on_time_sizes(now); }
   bool on_time(std::size_t size_index) const { return (on_time_sizes() >> size_index & 1U) != 0; }

@@ -273,8 +273,8 @@ void ComposedScheduler::place_displaced(const decide::View& view, decide::Decisi
       // As it will be once it has been stopped.
       decide::ActiveJob stopped = view.jobs[job];
       stopped.work = stopped.work_at(view.now);
+      stopped.restart = std::max(view.preemption.cost, stopped.overhead(view.now));
       stopped.slice = SliceId{};
-      stopped.restart = view.preemption.cost;
       stopped.forget_on_time();
       slice = rule_->claim(Candidate(stopped, view.now));
     }

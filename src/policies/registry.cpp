@@ -60,6 +60,12 @@ std::unique_ptr<SliceRule> make_smallest(std::uint64_t) {
 std::unique_ptr<SliceRule> make_first(std::uint64_t) {
   return std::make_unique<RankedRule>(RankedRuleTraits{lower_gpu_first, false, Otherwise::kFirst});
 }
+std::unique_ptr<SliceRule> make_requested(std::uint64_t) {
+  return std::make_unique<Requested>(only_requested_profile, lower_gpu_first);
+}
+std::unique_ptr<SliceRule> make_tightest(std::uint64_t) {
+  return std::make_unique<Requested>(tightest_profiles, larger_first);
+}
 std::unique_ptr<SliceRule> make_random(std::uint64_t seed) {
   return std::make_unique<RandomSlice>(seed);
 }
@@ -79,6 +85,14 @@ decide::PolicyFacts facts(std::string name, std::string summary, bool times, boo
 decide::PolicyFacts requested_facts() {
   decide::PolicyFacts made = facts(
       "requested", "a slice of the profile the job asks for, or it waits", kTimes, kDeadlines);
+  made.may_wait = true;
+  return made;
+}
+
+decide::PolicyFacts tightest_facts() {
+  decide::PolicyFacts made =
+      facts("tightest", "a slice of the least memory that holds the job, or it waits", !kTimes,
+            !kDeadlines);
   made.may_wait = true;
   return made;
 }
@@ -190,10 +204,11 @@ const std::vector<PlacementRow>& placements() {
              kDeadlines),
        make_rule<MostPacked>},
       {random_facts(), make_random},
-      {requested_facts(), make_rule<Requested>},
+      {requested_facts(), make_requested},
       {facts("slowest", "slowest slice that is on time, else earliest finish", kTimes, kDeadlines),
        make_slowest},
       {facts("smallest", "smallest free slice", !kTimes, !kDeadlines), make_smallest},
+      {tightest_facts(), make_tightest},
       {facts("wide-first", "as slowest, but GPU by GPU, those with the largest slices first",
              kTimes, kDeadlines),
        make_wide_first},

@@ -68,7 +68,7 @@ TEST(Registry, AnUnknownNameListsTheKnownOnes) {
             "unknown order of jobs 'foo'; known: atc, category, edf, fifo, lalf, llf, mdd, sjf");
   EXPECT_EQ(scheduler_facts("mdd+foo").error().message,
             "unknown placement 'foo'; known: earliest, fastest, first, largest, marginal-et, "
-            "most-packed, random, requested, slowest, smallest, wide-first");
+            "most-packed, random, requested, slowest, smallest, tightest, wide-first");
 }
 
 }  // namespace

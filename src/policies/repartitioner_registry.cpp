@@ -5,6 +5,7 @@
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/lookahead_spec.h"
+#include "policies/repartitioners/memory_groups.h"
 #include "policies/repartitioners/on_demand.h"
 #include "policies/repartitioners/static_layouts.h"
 #include "policies/repartitioners/timetable.h"
@@ -79,13 +80,11 @@ Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint
 }
 
 Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) {
-  using Placement = OnDemand::Placement;
-  if (text.empty() || text == "first-fit") {
-    return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(Placement::kFirstFit));
-  }
-  if (text == "least-fragmenting") {
-    return std::unique_ptr<decide::Repartitioner>(
-        std::make_unique<OnDemand>(Placement::kLeastFragmenting));
+  OnDemand::Options options;
+  const bool fragmenting = text == "least-fragmenting";
+  if (fragmenting) options.placement = OnDemand::Placement::kLeastFragmenting;
+  if (fragmenting || text.empty() || text == "first-fit") {
+    return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(options));
   }
   const std::vector<std::string> known{"first-fit", "least-fragmenting"};
   return unknown_name("placement of ondemand", text, known);
@@ -93,6 +92,15 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
 
 Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
   return load_learned_repartitioner(std::string(text), model, gpus);
+}
+
+Made make_migm_a(std::string_view, const mig::GpuModel&, std::uint32_t) {
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<MemoryGroups>());
+}
+
+Made make_migm_b(std::string_view, const mig::GpuModel&, std::uint32_t) {
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(
+      OnDemand::Options{tightest_profiles, OnDemand::Placement::kMostReachable, true}));
 }
 
 Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {
@@ -117,6 +125,13 @@ const std::vector<Row>& rows() {
        make_learned},
       {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",
        "changes a GPU when simulating ahead says it pays", make_lookahead},
+      {"migm-a", Row::Text::kNone, "migm-a",
+       "jobs of one memory size at a time, so that layouts change as rarely as can be; with the "
+       "placement tightest",
+       make_migm_a},
+      {"migm-b", Row::Text::kNone, "migm-b",
+       "fuses and splits idle instances for the next job in the queue; with the placement tightest",
+       make_migm_b},
       {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
       {"ondemand", Row::Text::kOptional, "ondemand[:first-fit|least-fragmenting]",
        "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "

@@ -40,10 +40,14 @@ void Clockwork::complete_due() {
     }
     const SliceId slice = world.jobs[job].slice;
     world.completions.remove_first();
-    world.complete(job);
-    world.meter_gpu(cluster::gpu_of(slice));
-    scheduler_.job_done(view, job);
-    world.jobs.remove(job);
+    if (world.due_for_memory(job)) {
+      restart_larger(job);
+    } else {
+      world.complete(job);
+      world.meter_gpu(cluster::gpu_of(slice));
+      scheduler_.job_done(view, job);
+      world.jobs.remove(job);
+    }
     if (changes.under_way()) freed_.push_back(cluster::gpu_of(slice));
     ++world.counts.events;
   }
@@ -52,13 +56,21 @@ void Clockwork::complete_due() {
   freed_.clear();
 }
 
+// What the job needs changes, and with it its place in the scheduler's books.
+void Clockwork::restart_larger(JobHandle job) {
+  scheduler_.job_withdrawn(view, job);
+  world.restart_larger(job);
+  scheduler_.job_returned(view, job);
+  jobs_left_slices_ = true;
+}
+
 void Clockwork::arrive_due() {
   newcomers_.clear();
   while (arrivals_left() && arrivals_[next_arrival_].arrival == world.now) {
     const workload::Job& job = arrivals_[next_arrival_];
     const JobId id{first_id_.value + static_cast<std::uint32_t>(next_arrival_)};
     const std::uint16_t fits = fits_(job);
-    if (fits == 0) unplaceable_ = id;
+    if (fits == 0 || !world.memory.has_room(job, id)) unplaceable_ = id;
     const JobHandle handle = world.add_job(job, id, fits);
     scheduler_.job_arrived(view, handle);
     if (keep_newcomers) newcomers_.push_back(handle);
@@ -78,7 +90,9 @@ void Clockwork::advance_to(Micros now) {
 }
 
 void Clockwork::decide() {
-  if (changes.take_changed()) scheduler_.layout_changed(view);
+  const bool layouts_changed = changes.take_changed();
+  if (layouts_changed || jobs_left_slices_) scheduler_.layout_changed(view);
+  jobs_left_slices_ = false;
   decision_.moves.clear();
   scheduler_.decide(view, decision_);
   ++world.counts.decisions;

@@ -48,6 +48,7 @@ class Clockwork {
  private:
   void tell_scheduler();
   void complete_due();
+  void restart_larger(JobHandle job);
   void arrive_due();
 
   decide::Scheduler& scheduler_;
@@ -58,6 +59,7 @@ class Clockwork {
   std::vector<JobHandle> newcomers_;
   std::vector<GpuId> freed_;  // by completions while layouts change
   JobId unplaceable_;
+  bool jobs_left_slices_ = false;  // other than by completing; the scheduler is to be told
   decide::Decision decision_;
 };
 

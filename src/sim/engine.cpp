@@ -67,6 +67,7 @@ Status Engine::begin() {
   const Status placed = place_initial_layouts();
   if (!placed) return placed;
   clock_.set_arrivals(trace_.jobs, JobId{0});
+  clock_.world.memory.set_curves(trace_.memory_curves);
   clock_.world.tally.reserve(trace_.jobs.size());
   if (options_.keep_jobs) clock_.world.counts.job_records.resize(trace_.jobs.size());
   scheduler_.begin(clock_.view);
@@ -140,6 +141,9 @@ Result<RunResult> Engine::run() {
   }
   RunResult result;
   clock_.world.finish(result);
+  if (!trace_.jobs.empty()) {
+    result.makespan = clock_.world.last_completion - trace_.jobs.front().arrival;
+  }
   return result;
 }
 
@@ -153,8 +157,9 @@ std::string Engine::needs_of(JobId id) const {
   for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
     if (job.time[i] != workload::kNoTime) sizes += fmt::format(" {}g", workload::kSliceSizes[i]);
   }
-  return fmt::format("job '{}' needs {:g} GiB and a slice of size{}", trace_.id(id), job.memory_gib,
-                     sizes);
+  double gib = static_cast<double>(job.memory_gib);
+  if (!trace_.memory_curves.empty()) gib = std::max(gib, trace_.memory_curves[id.value].peak_gib);
+  return fmt::format("job '{}' needs {:g} GiB and a slice of size{}", trace_.id(id), gib, sizes);
 }
 
 Error Engine::fits_nowhere(JobId id) const {
@@ -176,6 +181,9 @@ Result<RunResult> simulate(const workload::Trace& trace, const RunOptions& optio
                            decide::Scheduler& scheduler, decide::Repartitioner& repartitioner,
                            const RunExtras& extras) {
   CHECK(options.model != nullptr && options.power != nullptr);
+  if (options.estimate_error > 0 && !trace.memory_curves.empty()) {
+    return Error{"jobs whose memory grows cannot be run with wrong estimates of their run times"};
+  }
   return Engine(trace, options, scheduler, repartitioner, extras).run();
 }
 

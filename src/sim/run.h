@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "cluster/cluster_state.h"
+#include "decide/early_restart.h"
 #include "decide/view.h"
 #include "mig/layout.h"
 
@@ -20,12 +21,20 @@ enum class RepartitionCost : std::uint8_t {
 
 inline constexpr Micros kPaperRepartitionPenalty = Micros::seconds(4);
 
+// What happens to jobs whose memory grows beyond their slice (docs/model.md). Nothing to jobs
+// without a memory curve.
+struct MemoryRules {
+  Micros restart;                                     // from a new start until the work falls again
+  std::optional<decide::EarlyRestart> early_restart;  // nothing: they run until memory is out
+};
+
 struct RunOptions {
   const mig::GpuModel* model = nullptr;
   std::uint32_t gpus = 1;
   const mig::PowerCurve* power = nullptr;
   decide::Preemption preemption;
   RepartitionCost repartition_cost = RepartitionCost::kMeasured;
+  MemoryRules memory;
   Micros horizon;      // energy is counted at least up to here
   double et_a = 2e-7;  // weight of energy (W·min) against mean tardiness (min)
   // Policies are told run times that are wrong by a log-normal factor (sim/estimates.h): standard
@@ -44,6 +53,7 @@ struct JobRecord {
   Micros completion;
   Micros deadline;  // after any penalty of kPaper
   std::uint32_t preemptions = 0;
+  std::uint32_t restarts = 0;  // with all its work lost, for want of memory or before
 };
 
 // One uninterrupted stay of a job on a slice.
@@ -53,6 +63,7 @@ struct SchedulePiece {
   mig::ProfileIndex profile = 0;
   Micros begin;
   Micros end;
+  bool lost = false;  // a restart from nothing follows
 };
 
 // What a GPU offered between two instants: the instances that existed and were not being unmade.
@@ -65,7 +76,8 @@ struct LayoutPiece {
 
 struct RunResult {
   double energy_j = 0;
-  Micros end;  // of the energy integral
+  Micros end;       // of the energy integral
+  Micros makespan;  // from the first arrival to the last completion
   std::uint64_t jobs = 0;
   std::uint64_t late_jobs = 0;
   double mean_tardiness_s = 0;
@@ -82,6 +94,8 @@ struct RunResult {
   std::uint64_t repartitions = 0;  // layouts asked for that differ from the present one
   std::uint64_t instances_created = 0;
   std::uint64_t instances_destroyed = 0;
+  std::uint64_t out_of_memory = 0;   // running jobs lost for want of memory
+  std::uint64_t early_restarts = 0;  // running jobs restarted before that
   double et = 0;
 
   std::vector<JobRecord> job_records;   // in order of arrival, with keep_jobs

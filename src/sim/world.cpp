@@ -29,6 +29,7 @@ World::World(const RunOptions& run_options)
     : options(run_options),
       cluster(*run_options.model, run_options.gpus),
       estimates(run_options.estimate_error, run_options.estimate_seed),
+      memory(*run_options.model, run_options.memory),
       meter(run_options.gpus),
       free_preemption_(run_options.preemption.mode == decide::Preemption::Mode::kFree),
       may_preempt_(run_options.preemption.mode != decide::Preemption::Mode::kNone),
@@ -66,6 +67,7 @@ void World::carry_out(std::span<const decide::Move> moves) {
     const bool same_pace =
         free_preemption_ && left_[i].valid() && slice.size_index == job.size_index;
     if (!same_pace) change_pace(moves[i].job, job, slice.size_index, left_[i].valid());
+    if (memory.any()) foresee_memory(moves[i].job, slice.profile);
   }
   CHECK(taken_over == release_left(moves));
 }
@@ -92,7 +94,7 @@ void World::change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t s
                         bool was_running) {
   if (was_running) {
     book_progress(handle, job);
-    charge_interruption(job);
+    charge_interruption(handle, job);
   } else if (!job.started) {
     job.started = true;
     job.first_start = now;
@@ -137,20 +139,57 @@ void World::set_pace(decide::ActiveJob& job) {
 void World::rest(JobHandle handle, decide::ActiveJob& job) {
   completions.remove(handle);
   book_progress(handle, job);
+  charge_interruption(handle, job);
   job.slice = SliceId{};
-  charge_interruption(job);
   job.forget_on_time();
 }
 
-void World::charge_interruption(decide::ActiveJob& job) const {
+// REQUIRES: the job still has its slice.
+void World::charge_interruption(JobHandle handle, decide::ActiveJob& job) {
   if (!free_preemption_) job.restart = options.preemption.cost;
+  if (!memory.any()) return;
+  Micros& unpaid = restart_unpaid_[handle.value];
+  if (now >= job.progress_from) unpaid = Micros{};
+  job.restart = std::max(free_preemption_ ? Micros{} : options.preemption.cost, unpaid);
 }
 
-void World::log_piece(const decide::ActiveJob& job) {
+// The job is due when it is done or when it must leave for more memory, whichever comes first.
+void World::foresee_memory(JobHandle handle, mig::ProfileIndex profile) {
+  if (handle.value >= memory_stops_.size()) {
+    memory_stops_.resize(std::size_t{handle.value} * 2 + 16);
+    restarts_.resize(memory_stops_.size());
+    restart_unpaid_.resize(memory_stops_.size());
+  }
+  decide::ActiveJob& job = jobs[handle];
+  job.restart = restart_unpaid_[handle.value];
+  memory_stops_[handle.value] = memory.next_stop(job, profile, now);
+  completions.change(handle, std::min(job.finish, memory_stops_[handle.value].time));
+}
+
+void World::restart_larger(JobHandle handle) {
+  decide::ActiveJob& job = jobs[handle];
+  const MemoryWatch::Stop& stop = memory_stops_[handle.value];
+  CHECK(stop.time == now);
+  if (options.keep_schedule) log_piece(job, true);
+  cluster::stop_job(cluster, job.slice);
+  meter_gpu(cluster::gpu_of(job.slice));
+  job.slice = SliceId{};
+  job.work = 1;
+  job.restart = restart_unpaid_[handle.value] = options.memory.restart;
+  job.memory_gib = static_cast<float>(stop.need_gib);
+  job.fits = memory.fits(job, stop.need_gib);
+  CHECK(job.fits != 0);
+  job.forget_on_time();
+  ++restarts_[handle.value];
+  ++(stop.early ? counts.early_restarts : counts.out_of_memory);
+}
+
+void World::log_piece(const decide::ActiveJob& job, bool lost) {
   if (!job.running()) return;
   const Micros begin = piece_begin_[job.slice.value];
   if (begin == now) return;
-  counts.schedule.push_back({job.id, job.slice, cluster.slice(job.slice).profile, begin, now});
+  counts.schedule.push_back(
+      {job.id, job.slice, cluster.slice(job.slice).profile, begin, now, lost});
 }
 
 void World::complete(JobHandle handle) {
@@ -160,8 +199,13 @@ void World::complete(JobHandle handle) {
   tally.add(job.first_start - job.arrival, now - job.deadline);
   last_completion = now;
   if (options.keep_jobs) {
-    counts.job_records[job.id.value] = {job.id, job.first_start, now, job.deadline,
-                                        job.preemptions};
+    const std::uint32_t restarts = memory.any() ? restarts_[handle.value] : 0;
+    counts.job_records[job.id.value] = {job.id,       job.first_start, now,
+                                        job.deadline, job.preemptions, restarts};
+  }
+  if (memory.any()) {
+    restarts_[handle.value] = 0;
+    restart_unpaid_[handle.value] = Micros{};
   }
 }
 
@@ -181,7 +225,7 @@ void World::copy_position(const World& other) {
   now = other.now;
   cluster = other.cluster;
   jobs = other.jobs;
-  if (other.estimates.exact()) {
+  if (other.estimates.exact() && !other.memory.any()) {
     completions = other.completions;
   } else {
     expect_as_told();

@@ -11,6 +11,7 @@
 #include "sim/completions.h"
 #include "sim/energy_meter.h"
 #include "sim/estimates.h"
+#include "sim/memory_watch.h"
 #include "sim/run.h"
 #include "sim/tally.h"
 
@@ -34,6 +35,10 @@ struct World {
   }
   // The job's work is done; it leaves its slice.
   void complete(JobHandle handle);
+  // Whether a job that is due now is not done, but has to leave for a slice with more memory.
+  bool due_for_memory(JobHandle handle) const { return memory.any() && jobs[handle].finish != now; }
+  // It leaves its slice, waits, and has to begin from nothing on a larger one.
+  void restart_larger(JobHandle handle);
 
   // A job comes, and policies are told of it what they are told.
   JobHandle add_job(const workload::Job& job, JobId id, std::uint16_t fits);
@@ -55,8 +60,8 @@ struct World {
   void finish(RunResult& result);
 
   // Takes over the position of another world of the same options: time, cluster, jobs and their
-  // completions, the state of the meter; not its counters and logs. Where run times are estimates,
-  // they are taken for the truth.
+  // completions, the state of the meter; not its counters and logs. Where run times and memory needs
+  // are estimates, they are taken for the truth.
   void copy_position(const World& other);
   // The same of a part of another world, whose GPUs are those of this one in that order: the jobs
   // that run there, and of the waiting ones the share that the part is of the whole, evenly taken.
@@ -67,8 +72,9 @@ struct World {
   Micros now;
   cluster::ClusterState cluster;
   decide::ActiveJobs jobs;
-  Completions completions;
+  Completions completions;  // and the instants at which jobs leave for more memory
   Estimates estimates;
+  MemoryWatch memory;
   EnergyMeter meter;
   Tally tally;
   RunResult counts;  // counters and logs, filled while running
@@ -85,16 +91,21 @@ struct World {
   Micros due(JobHandle handle, const decide::ActiveJob& job) {
     return estimates.exact() ? job.finish : estimates.due(handle, job);
   }
-  void charge_interruption(decide::ActiveJob& job) const;
   void copy_gpu(const World& other, GpuId from, GpuId to);
   void copy_waiting_share(const World& other);
-  void log_piece(const decide::ActiveJob& job);
+  void charge_interruption(JobHandle handle, decide::ActiveJob& job);
+  void foresee_memory(JobHandle handle, mig::ProfileIndex profile);
+  void log_piece(const decide::ActiveJob& job, bool lost = false);
 
   bool free_preemption_;
   bool may_preempt_;
   std::vector<SliceId> left_;              // by move: where its job was before
   std::vector<Micros> piece_begin_;        // by slice
   std::vector<LayoutPiece> open_layouts_;  // by GPU
+  // By handle, of running jobs; empty in runs where no job's memory grows.
+  std::vector<MemoryWatch::Stop> memory_stops_;
+  std::vector<std::uint32_t> restarts_;  // by handle, likewise, and the restart it has still to
+  std::vector<Micros> restart_unpaid_;   // pay: all of it, until it makes progress
 };
 
 }  // namespace partita::sim

@@ -19,6 +19,14 @@ void Trace::add(const Job& job, std::string_view external_id) {
   jobs.push_back(job);
   id_text.append(external_id);
   id_ends.push_back(id_text.size());
+  if (!memory_curves.empty()) memory_curves.resize(jobs.size());
+}
+
+void Trace::add(const Job& job, std::string_view external_id, const MemoryCurve& memory) {
+  add(job, external_id);
+  if (!memory.grows()) return;
+  memory_curves.resize(jobs.size());
+  memory_curves.back() = memory;
 }
 
 ClassIndex Trace::class_index(std::string_view name) {
@@ -31,6 +39,7 @@ ClassIndex Trace::class_index(std::string_view name) {
 
 std::size_t Trace::memory_bytes() const {
   std::size_t bytes = sizeof(Trace) + jobs.capacity() * sizeof(Job) + id_text.capacity() +
+                      memory_curves.capacity() * sizeof(MemoryCurve) +
                       id_ends.capacity() * sizeof(std::uint64_t) +
                       class_names.capacity() * sizeof(std::string);
   for (const std::string& name : class_names) bytes += name.capacity();
@@ -52,6 +61,12 @@ void sort_by_arrival(Trace& trace) {
     jobs.reserve(order.size());
     for (const std::uint32_t i : order) jobs.push_back(trace.jobs[i]);
     trace.jobs = std::move(jobs);
+  }
+  if (!trace.memory_curves.empty()) {
+    std::vector<MemoryCurve> curves;
+    curves.reserve(order.size());
+    for (const std::uint32_t i : order) curves.push_back(trace.memory_curves[i]);
+    trace.memory_curves = std::move(curves);
   }
   std::string id_text;
   std::vector<std::uint64_t> id_ends;

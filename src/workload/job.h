@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "workload/memory_curve.h"
 
 namespace partita::workload {
 
@@ -36,21 +37,27 @@ struct Job {
   Micros arrival;
   Micros deadline;                             // soft; at or after the arrival
   std::array<Micros, kSliceSizeCount> time{};  // whole run on one slice of that size; or kNoTime
-  float memory_gib = 0;                        // a slice with less cannot run it
-  ClassIndex job_class = 0;                    // index into Trace::class_names
+  // A slice with less cannot run it. Where the trace has a memory curve for the job this is only
+  // what is believed at first.
+  float memory_gib = 0;
+  ClassIndex job_class = 0;  // index into Trace::class_names
 
   bool operator==(const Job&) const = default;
 };
 
 // Invariants: jobs are in order of arrival (ties in order of the source); every job has at least
-// one time, all its times are positive, and its deadline is not before its arrival.
+// one time, all its times are positive, and its deadline is not before its arrival; there are no
+// memory curves, or one a job.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<std::string> class_names;
+  std::vector<MemoryCurve> memory_curves;
 
   // External ids, one after the other, to keep five million of them small.
   std::string_view id(JobId job) const;
   void add(const Job& job, std::string_view external_id);
+  // The same with a memory curve. The jobs before it that had none get an empty one.
+  void add(const Job& job, std::string_view external_id, const MemoryCurve& memory);
 
   // Adds the name when it is new. Looks through all names: for the few a person would write.
   // REQUIRES: fewer than kClassesMax names so far, or the name is known.

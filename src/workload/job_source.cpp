@@ -82,7 +82,7 @@ Result<Trace> read_all(JobSource& source) {
     const Result<ClassIndex> job_class = classes.index(row.job_class);
     if (!job_class) return job_class.error();
     row.job.job_class = *job_class;
-    trace.add(row.job, row.id);
+    trace.add(row.job, row.id, row.memory);
   }
   if (const Status unique = refuse_duplicate_ids(trace); !unique) return unique.error();
   sort_by_arrival(trace);

@@ -15,6 +15,7 @@ struct JobRow {
   std::string id;
   std::string job_class;
   Job job;
+  MemoryCurve memory = {};
 };
 
 // Makes the id a number, for sources whose jobs have no name of their own.
@@ -27,6 +28,9 @@ class JobSource {
   // Fills `row` and returns true; false at the end; an error names file, line and column.
   // Memory in use does not grow with the number of rows.
   virtual Result<bool> next(JobRow& row) = 0;
+
+  // Whether rows may have a memory curve.
+  virtual bool has_memory_curves() const { return false; }
 
   // Fraction of the input read so far, 0 to 1, for progress bars; negative when unknown.
   virtual double progress() const { return -1; }

@@ -48,6 +48,7 @@ sim::RunOptions options_of(const Case& each) {
           .power = &power_of(each),
           .preemption = each.preemption,
           .repartition_cost = each.repartition_cost,
+          .memory = each.memory,
           .horizon = each.horizon,
           .et_a = each.et_a,
           .keep_jobs = true,
@@ -83,6 +84,12 @@ oracle::Setup oracle_setup(const Case& each) {
                        : each.preemption.mode == Mode::kNone ? oracle::Interruption::kNone
                                                              : oracle::Interruption::kCost;
   setup.interruption_cost = each.preemption.cost;
+  setup.memory_curves = each.trace.memory_curves;
+  setup.restart = each.memory.restart;
+  if (each.memory.early_restart) {
+    const decide::EarlyRestart& rule = *each.memory.early_restart;
+    setup.early = {rule.readings, rule.window, rule.least, rule.z, rule.confirmations};
+  }
   setup.paper_cost = each.repartition_cost == sim::RepartitionCost::kPaper;
   setup.horizon = each.horizon;
   setup.et_a = each.et_a;
@@ -97,6 +104,12 @@ std::string to_text(const Case& each) {
   text += fmt::format("preemption {}\n", preemption_text(each.preemption));
   const bool paper = each.repartition_cost == sim::RepartitionCost::kPaper;
   text += fmt::format("repartition-cost {}\n", paper ? "paper" : "measured");
+  text += fmt::format("restart {}\n", format_seconds(each.memory.restart));
+  if (each.memory.early_restart) {
+    const decide::EarlyRestart& rule = *each.memory.early_restart;
+    text += fmt::format("early-restart {} {} {} {} {}\n", rule.readings, rule.window, rule.least,
+                        rule.z, rule.confirmations);
+  }
   text += fmt::format("horizon {}\net-a {}\n", format_seconds(each.horizon), each.et_a);
   if (each.switches.empty()) {
     text += fmt::format("repartition static:{}\n", layouts_text(model, each.layouts));
@@ -114,6 +127,10 @@ std::string to_text(const Case& each) {
       text += ' ' + (time == workload::kNoTime ? "-" : format_seconds(time));
     }
     text += '\n';
+    if (i >= each.trace.memory_curves.size() || !each.trace.memory_curves[i].grows()) continue;
+    const workload::MemoryCurve& curve = each.trace.memory_curves[i];
+    text += fmt::format("memory {} {} {} {} {}\n", each.trace.id(JobId{i}), curve.start_gib,
+                        curve.peak_gib, curve.peak_at, curve.noise_gib);
   }
   return text;
 }
@@ -123,16 +140,17 @@ std::string to_text(const Case& each, const sim::RunResult& result) {
   std::string text = fmt::format(
       "energy_j {} end_us {} jobs {} late {} mean {} p50 {} p95 {} p99 {} max {} wait {}\n"
       "compute {} memory {} events {} decisions {} preemptions {} repartitions {} created {} "
-      "destroyed {} et {}\n",
+      "destroyed {} out of memory {} early restarts {} et {}\n",
       result.energy_j, result.end.count, result.jobs, result.late_jobs, result.mean_tardiness_s,
       result.p50_tardiness_s, result.p95_tardiness_s, result.p99_tardiness_s,
       result.max_tardiness_s, result.mean_wait_s, result.compute_utilisation,
       result.memory_utilisation, result.events, result.decisions, result.preemptions,
-      result.repartitions, result.instances_created, result.instances_destroyed, result.et);
+      result.repartitions, result.instances_created, result.instances_destroyed,
+      result.out_of_memory, result.early_restarts, result.et);
   for (const sim::JobRecord& job : result.job_records) {
-    text += fmt::format("job {} start {} completion {} deadline {} preemptions {}\n", job.id.value,
-                        job.first_start.count, job.completion.count, job.deadline.count,
-                        job.preemptions);
+    text += fmt::format("job {} start {} completion {} deadline {} preemptions {} restarts {}\n",
+                        job.id.value, job.first_start.count, job.completion.count,
+                        job.deadline.count, job.preemptions, job.restarts);
   }
   std::vector<sim::SchedulePiece> pieces = result.schedule;
   std::ranges::sort(pieces, [](const sim::SchedulePiece& a, const sim::SchedulePiece& b) {

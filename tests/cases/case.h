@@ -21,6 +21,7 @@ struct Case {
   std::uint64_t seed = 1;  // of the scheduler
   decide::Preemption preemption;
   sim::RepartitionCost repartition_cost = sim::RepartitionCost::kMeasured;
+  sim::MemoryRules memory;
   Micros horizon;
   double et_a = 2e-7;
   std::vector<mig::Layout> layouts;                 // at time 0, one a GPU

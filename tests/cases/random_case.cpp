@@ -13,6 +13,7 @@ namespace partita::cases {
 namespace {
 
 constexpr std::uint64_t kPurpose = 0x6361736573;
+constexpr std::uint64_t kMemoryPurpose = 0x6d656d6f7279;
 
 template <typename T>
 const T& one_of(Rng& rng, const std::vector<T>& values) {
@@ -174,6 +175,54 @@ decide::Preemption random_preemption(Rng& rng, const Scale& scale) {
   return {mode, Micros{scale.unit * static_cast<std::int64_t>(rng.below(4))}};
 }
 
+// Of the profiles the job may use and the case keeps.
+double most_memory(const Case& each, const workload::Job& job) {
+  const mig::GpuModel& model = model_of(each);
+  double most = 0;
+  for (const mig::ProfileIndex profile : profiles_in(each, true)) {
+    if (!oracle::can_run(model, job, profile)) continue;
+    most = std::max(most, model.profiles[profile].memory_gib);
+  }
+  return most;
+}
+
+workload::MemoryCurve random_curve(Rng& rng, double most) {
+  workload::MemoryCurve curve;
+  curve.peak_gib = chance(rng, 0.2) ? most : most * rng.uniform(0.05, 1);
+  curve.start_gib = chance(rng, 0.2) ? 0 : curve.peak_gib * rng.uniform();
+  if (chance(rng, 0.3)) curve.peak_at = rng.uniform(0.05, 1);
+  if (chance(rng, 0.5)) curve.noise_gib = rng.uniform(0, 0.05 * most);
+  return curve;
+}
+
+decide::EarlyRestart random_rule(Rng& rng) {
+  decide::EarlyRestart rule;
+  rule.readings = one_of(rng, std::vector<std::uint32_t>{5, 10, 50});
+  rule.window = one_of(rng, std::vector<std::uint32_t>{3, 5, 20});
+  rule.least = 3 + static_cast<std::uint32_t>(rng.below(3));
+  rule.window = std::max(rule.window, rule.least);
+  rule.z = one_of(rng, std::vector<double>{0, 1, 2.33});
+  rule.confirmations = 1 + static_cast<std::uint32_t>(rng.below(3));
+  return rule;
+}
+
+// With draws of its own, so that the rest of the case is as it would be without.
+void grow_memory(const Draw& draw, const Scale& scale, Case& each) {
+  Rng rng(draw.seed, kMemoryPurpose);
+  each.memory.restart = {scale.unit * static_cast<std::int64_t>(rng.below(3))};
+  if (chance(rng, 0.6)) each.memory.early_restart = random_rule(rng);
+  each.trace.memory_curves.resize(each.trace.jobs.size());
+  for (std::size_t i = 0; i < each.trace.jobs.size(); ++i) {
+    workload::Job& job = each.trace.jobs[i];
+    const double most = most_memory(each, job);
+    if (most == 0 || chance(rng, 0.25)) continue;
+    each.trace.memory_curves[i] = random_curve(rng, most);
+    if (chance(rng, 0.8)) {
+      job.memory_gib = static_cast<float>(each.trace.memory_curves[i].start_gib * rng.uniform());
+    }
+  }
+}
+
 }  // namespace
 
 Case random_case(const Draw& draw) {
@@ -197,6 +246,7 @@ Case random_case(const Draw& draw) {
   each.layouts = random_layouts(rng, model, gpus);
   if (chance(rng, 0.6)) add_switches(rng, scale, each);
   add_jobs(rng, draw, scale, each);
+  if (draw.memory_grows) grow_memory(draw, scale, each);
   return each;
 }
 

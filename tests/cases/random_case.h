@@ -17,6 +17,8 @@ struct Draw {
   // Now and then a job that no layout of the case can run, or none for long enough. If not, every
   // job fits the layouts of the last switch of the day, which last for hours.
   bool may_be_stuck = true;
+  // Most jobs hold more memory as they go, and need more than is believed.
+  bool memory_grows = false;
 };
 
 // The same draw gives the same case.

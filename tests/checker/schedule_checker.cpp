@@ -66,6 +66,8 @@ class Referee {
   void check_slots(std::size_t gpu);
   void check_job(std::size_t job);
   void check_work(std::size_t job);
+  void check_memory(const SchedulePiece& piece, double before, double done, double time);
+  bool free_moves() const { return options_.preemption.mode == Mode::kFree; }
   void check_deadline(std::size_t job);
   std::int64_t changes_suffered(std::size_t job) const;
   void check_energy();
@@ -185,32 +187,62 @@ void Referee::check_job(std::size_t index) {
   if (record.completion != pieces.back().end) complain("job {}: completion", index);
   // More interruptions than cuts: when two decisions fall on one instant, a stay of no length is
   // not written down.
-  if (record.preemptions + 1 < pieces.size()) complain("job {}: count of preemptions", index);
-  if (options_.preemption.mode == Mode::kNone && pieces.size() != 1) {
+  if (record.preemptions + record.restarts + 1 < pieces.size()) {
+    complain("job {}: count of preemptions", index);
+  }
+  const auto lost = std::ranges::count_if(pieces, &SchedulePiece::lost);
+  if (lost != record.restarts) complain("job {}: count of restarts", index);
+  if (options_.preemption.mode == Mode::kNone && pieces.size() != 1 + record.restarts) {
     complain("job {} is interrupted although the run forbids it", index);
   }
   check_work(index);
   check_deadline(index);
 }
 
-// The fractions done add up to one; only the last piece is rounded, up to a whole microsecond.
+// Since the job last lost its work the fractions done add up to one; only the last piece is
+// rounded, up to a whole microsecond. Nowhere does it hold more memory than its slice has.
 void Referee::check_work(std::size_t index) {
-  const bool at_a_cost = options_.preemption.mode == Mode::kCost;
+  const std::vector<SchedulePiece>& pieces = pieces_of_job_[index];
   double done = 0;
   double last_time = 0;
-  const std::vector<SchedulePiece>& pieces = pieces_of_job_[index];
+  Micros unpaid;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto size = workload::slice_size_index(model_.profiles[pieces[i].profile].compute_slices);
     if (!size) return;
+    // A free move to a slice of the same size goes on with the restart; a stop and a start at one
+    // instant begin it anew; the pieces look the same.
+    if (free_moves() && unpaid > Micros{} && i > 0 && !pieces[i - 1].lost) return;
     last_time = static_cast<double>(trace_.jobs[index].time[*size].count);
-    Micros useful = pieces[i].end - pieces[i].begin;
-    if (at_a_cost && i > 0) useful -= options_.preemption.cost;
-    if (useful > Micros{}) done += static_cast<double>(useful.count) / last_time;
+    const Micros length = pieces[i].end - pieces[i].begin;
+    const bool interrupted = i > 0 && !pieces[i - 1].lost;
+    const bool at_a_cost = options_.preemption.mode == Mode::kCost && interrupted;
+    const Micros overhead = std::max(unpaid, at_a_cost ? options_.preemption.cost : Micros{});
+    const double before = done;
+    if (length >= overhead) {
+      done += static_cast<double>((length - overhead).count) / last_time;
+      unpaid = Micros{};
+    }
+    check_memory(pieces[i], before, done, last_time);
+    if (!pieces[i].lost) continue;
+    done = 0;
+    unpaid = options_.memory.restart;
   }
   constexpr double kFloating = 1e-9;
   if (done < 1 - kFloating || done > 1 + 1 / last_time + kFloating) {
     complain("job {} does {:.12g} of its work", index, done);
   }
+}
+
+// It leaves in the microsecond in which it would hold more; at once when it comes with more.
+void Referee::check_memory(const SchedulePiece& piece, double before, double done, double time) {
+  if (trace_.memory_curves.empty() || !trace_.memory_curves[piece.id.value].grows()) return;
+  const workload::MemoryCurve& curve = trace_.memory_curves[piece.id.value];
+  const double slice = model_.profiles[piece.profile].memory_gib;
+  constexpr double kFloating = 1e-9;
+  const double within = std::max(before, done - 1 / time - kFloating);
+  if (curve.at(std::min(1.0, within)) <= slice) return;
+  if (done - before <= 1 / time + kFloating) return;
+  complain("job {} holds too much for {} GiB before {} us", piece.id.value, slice, piece.end.count);
 }
 
 // With the papers' cost a job loses 4 s for every change of the GPU it runs on. Where jobs may be
@@ -349,7 +381,8 @@ void Referee::check_nobody_waits_in_vain() {
       const bool runs = std::ranges::any_of(pieces_of_job_[job], [&](const SchedulePiece& piece) {
         return piece.begin <= time && time < piece.end;
       });
-      if (!present || runs) continue;
+      // What a job that lost its work needs now is more than it asked for.
+      if (!present || runs || result_.job_records[job].restarts > 0) continue;
       const bool in_vain = std::ranges::any_of(
           idle, [&](mig::Placement placement) { return can_run(job, placement.profile); });
       if (in_vain) complain("job {} waits at {} us though a slice is idle", job, time.count);

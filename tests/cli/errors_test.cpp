@@ -31,7 +31,8 @@ TEST_F(Errors, UnknownNamesAreAnsweredWithTheKnownOnes) {
   expect_complaint("compare --schedulers cedf,best", "known: edf-ss");
   expect_complaint("simulate --kind papers --power x", "known: smart-mig, tech-report");
   expect_complaint("simulate --scenario x", "known: ccgrid25");
-  expect_complaint("simulate --repartition sometimes", "none, ondemand, static, timetable");
+  expect_complaint("simulate --repartition sometimes",
+                   "migm-a, migm-b, none, ondemand, static, timetable");
   expect_complaint("generate --kind x", "papers, poisson, realistic");
   expect_complaint("generate --kind realistic --profile x", "known: ");
   expect_complaint("generate --kind realistic --curves x", "known");

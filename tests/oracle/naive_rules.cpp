@@ -81,7 +81,7 @@ mig::ProfileIndex asked_for(const mig::GpuModel& model, const Waiting& job) {
   std::vector<double> best_rank;
   for (std::size_t i = 0; i < model.profiles.size(); ++i) {
     const auto profile = static_cast<mig::ProfileIndex>(i);
-    if (!can_run(model, *job.facts, profile)) continue;
+    if (!can_run(model, job, profile)) continue;
     const mig::Profile& facts = model.profiles[i];
     const double time = whole_time(*job.facts, facts.compute_slices);
     const bool in_time = time <= static_cast<double>((job.deadline - job.facts->arrival).count);
@@ -95,12 +95,22 @@ mig::ProfileIndex asked_for(const mig::GpuModel& model, const Waiting& job) {
   return *best;
 }
 
+// Of the profiles that hold the job, those that take the fewest memory slices.
+bool is_tightest(const mig::GpuModel& model, const Waiting& job, mig::ProfileIndex profile) {
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    const bool tighter = model.profiles[i].memory_slices < model.profiles[profile].memory_slices;
+    if (tighter && can_run(model, job, static_cast<mig::ProfileIndex>(i))) return false;
+  }
+  return true;
+}
+
 std::vector<Option> options_for(const Setup& setup, const Waiting& job, Micros now,
                                 const std::vector<Free>& free) {
   std::vector<Option> options;
   for (std::size_t i = 0; i < free.size(); ++i) {
     const mig::ProfileIndex profile = free[i].placement.profile;
-    if (!can_run(*setup.model, *job.facts, profile)) continue;
+    if (!can_run(*setup.model, job, profile)) continue;
+    if (setup.placement == "tightest" && !is_tightest(*setup.model, job, profile)) continue;
     if (setup.placement == "requested" && profile != asked_for(*setup.model, job)) continue;
     const mig::Profile& facts = setup.model->profiles[profile];
     const double time = whole_time(*job.facts, facts.compute_slices);
@@ -134,7 +144,7 @@ Rank list_rank(const std::string& placement, const Option& option) {
   if (placement == "slowest" || placement == "earliest" || placement == "smallest") {
     return joined({size, option.memory}, place_rank(option));
   }
-  if (placement == "fastest" || placement == "largest") {
+  if (placement == "fastest" || placement == "largest" || placement == "tightest") {
     return joined({-size, option.memory}, place_rank(option));
   }
   if (placement == "wide-first") {
@@ -161,7 +171,7 @@ Rank rank_of(const std::string& placement, const Option& option) {
     return joined({late, -busy}, list);
   }
   CHECK(placement == "smallest" || placement == "largest" || placement == "first" ||
-        placement == "requested");
+        placement == "requested" || placement == "tightest");
   return list;
 }
 
@@ -197,6 +207,12 @@ bool can_run(const mig::GpuModel& model, const workload::Job& job, mig::ProfileI
   const mig::Profile& facts = model.profiles[profile];
   return std::isfinite(whole_time(job, facts.compute_slices)) &&
          static_cast<double>(job.memory_gib) <= facts.memory_gib;
+}
+
+bool can_run(const mig::GpuModel& model, const Waiting& job, mig::ProfileIndex profile) {
+  const mig::Profile& facts = model.profiles[profile];
+  return std::isfinite(whole_time(*job.facts, facts.compute_slices)) &&
+         job.need_gib <= facts.memory_gib;
 }
 
 bool on_time(const mig::GpuModel& model, const Waiting& job, Micros now,

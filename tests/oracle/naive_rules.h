@@ -15,9 +15,10 @@ namespace partita::oracle {
 struct Waiting {
   std::size_t job = 0;
   const workload::Job* facts = nullptr;
-  Micros deadline;  // after penalties
-  double work = 1;  // fraction left
-  Micros restart;   // before it makes progress
+  Micros deadline;      // after penalties
+  double work = 1;      // fraction left
+  Micros restart;       // before it makes progress
+  double need_gib = 0;  // memory, as it is believed
   // While it runs and may go on: when it will complete, and the size of its slice.
   std::optional<Micros> finish;
   int size = 0;
@@ -36,6 +37,8 @@ struct Free {
 double whole_time(const workload::Job& job, int compute_slices);
 double fastest_time(const workload::Job& job);
 bool can_run(const mig::GpuModel& model, const workload::Job& job, mig::ProfileIndex profile);
+// The same for a job whose need has become known better.
+bool can_run(const mig::GpuModel& model, const Waiting& job, mig::ProfileIndex profile);
 bool on_time(const mig::GpuModel& model, const Waiting& job, Micros now, mig::ProfileIndex profile);
 
 // The mean of the time still needed over `jobs`, which "atc" compares with.

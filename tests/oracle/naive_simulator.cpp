@@ -7,57 +7,17 @@
 #include <optional>
 
 #include "base/check.h"
-#include "mig/change.h"
+#include "oracle/naive_memory.h"
 #include "oracle/naive_rules.h"
+#include "oracle/naive_state.h"
 
 namespace partita::oracle {
 namespace {
 
 constexpr Micros kDay = Micros::seconds(86'400);
 constexpr Micros kPenalty = Micros::seconds(4);
-constexpr Micros kNever = Micros::max();
-constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 constexpr int kFruitlessTimersMax = 1'000;
 constexpr int kTimersMax = 20'000;  // far more than any case here needs
-
-enum class Phase : std::uint8_t { kReady, kMaking, kUnmaking };
-
-struct Instance {
-  mig::Placement placement;
-  Phase phase = Phase::kReady;
-  bool closing = false;
-  std::size_t job = kNobody;
-};
-
-struct Gpu {
-  std::vector<Instance> instances;  // in order of start
-  std::optional<mig::Layout> target;
-  std::optional<mig::ChangeStep> step;
-  Micros step_end = kNever;
-};
-
-struct JobState {
-  bool present = false;
-  double work = 1;
-  Micros deadline;
-  Micros restart;
-  // While it runs:
-  bool running = false;
-  std::size_t gpu = 0;
-  mig::Placement placement;
-  Micros piece_begin;
-  Micros progress_from;
-  Micros finish = kNever;
-  // So far:
-  bool started = false;
-  JobOutcome outcome;
-};
-
-struct Seat {
-  std::size_t job = 0;
-  std::size_t gpu = 0;
-  mig::Placement placement;
-};
 
 class Simulator {
  public:
@@ -66,6 +26,7 @@ class Simulator {
         setup_(setup),
         rng_(setup.seed),
         jobs_(jobs.size()),
+        losses_(jobs.size()),
         gpus_(setup.layouts.size()) {}
 
   Outcome run();
@@ -83,12 +44,15 @@ class Simulator {
   Instance* find(std::size_t gpu, mig::Placement placement);
   int busy_compute(const Gpu& gpu) const;
   double work_left(std::size_t job) const;
+  Micros overhead(std::size_t job) const;
   Waiting as_waiting(std::size_t job) const;
 
   Micros next_timer_after(Micros time) const;
   const Switch& in_force(Micros time) const;
   Micros next_event() const;
   void pass_to(Micros time);
+  Micros due(std::size_t job) const;
+  void lose(std::size_t job);
   void complete_due();
   void finish_steps_due();
   void arrive_due();
@@ -119,6 +83,7 @@ class Simulator {
   const Setup& setup_;
   Rng rng_;
   std::vector<JobState> jobs_;
+  std::vector<std::optional<MemoryLoss>> losses_;  // by job, where it runs now
   std::vector<Gpu> gpus_;
   std::size_t arrived_ = 0;
   Micros now_;
@@ -163,6 +128,13 @@ double Simulator::work_left(std::size_t job) const {
   return std::max(0.0, state.work - elapsed / time_on(job, state.placement));
 }
 
+// What it would pay before making progress elsewhere.
+Micros Simulator::overhead(std::size_t job) const {
+  const JobState& state = jobs_[job];
+  if (!state.running) return std::max(state.restart, state.unpaid);
+  return now_ < state.progress_from ? state.unpaid : Micros{};
+}
+
 Waiting Simulator::as_waiting(std::size_t job) const {
   const JobState& state = jobs_[job];
   Waiting waiting;
@@ -170,7 +142,8 @@ Waiting Simulator::as_waiting(std::size_t job) const {
   waiting.facts = &trace_[job];
   waiting.deadline = state.deadline;
   waiting.work = work_left(job);
-  waiting.restart = state.restart;
+  waiting.restart = overhead(job);
+  waiting.need_gib = state.need_gib;
   if (state.running) {
     waiting.finish = state.finish;
     waiting.size = size_of(state.placement);
@@ -199,9 +172,7 @@ Micros Simulator::next_timer_after(Micros time) const {
 Micros Simulator::next_event() const {
   Micros next = timer_;
   if (arrived_ < trace_.size()) next = std::min(next, trace_[arrived_].arrival);
-  for (const JobState& job : jobs_) {
-    if (job.running) next = std::min(next, job.finish);
-  }
+  for (std::size_t job = 0; job < jobs_.size(); ++job) next = std::min(next, due(job));
   for (const Gpu& gpu : gpus_) next = std::min(next, gpu.step_end);
   return next;
 }
@@ -215,18 +186,39 @@ void Simulator::pass_to(Micros time) {
   now_ = time;
 }
 
+Micros Simulator::due(std::size_t job) const {
+  if (!jobs_[job].running) return kNever;
+  return losses_[job] ? std::min(jobs_[job].finish, losses_[job]->time) : jobs_[job].finish;
+}
+
+// The job leaves its slice with nothing done, and may only begin again on a larger one.
+void Simulator::lose(std::size_t job) {
+  leave_slice(job);
+  const MemoryLoss loss = *losses_[job];
+  jobs_[job].work = 1;
+  jobs_[job].need_gib = loss.need_gib;
+  jobs_[job].restart = Micros{};
+  jobs_[job].unpaid = setup_.restart;
+  ++jobs_[job].outcome.restarts;
+  ++(loss.early ? out_.early_restarts : out_.out_of_memory);
+}
+
 // First all of them, then the changes that waited for a slice go on.
 void Simulator::complete_due() {
   std::vector<bool> freed(gpus_.size(), false);
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     JobState& state = jobs_[job];
-    if (!state.running || state.finish != now_) continue;
+    if (due(job) != now_) continue;
     freed[state.gpu] = true;
+    ++out_.events;
+    if (state.finish != now_) {
+      lose(job);
+      continue;
+    }
     leave_slice(job);
     state.present = false;
     state.outcome.completion = now_;
     state.outcome.deadline = state.deadline;
-    ++out_.events;
   }
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     if (freed[gpu]) advance(gpu);
@@ -247,6 +239,7 @@ void Simulator::arrive_due() {
   for (; arrived_ < trace_.size() && trace_[arrived_].arrival == now_; ++arrived_) {
     jobs_[arrived_].present = true;
     jobs_[arrived_].deadline = trace_[arrived_].deadline;
+    jobs_[arrived_].need_gib = static_cast<double>(trace_[arrived_].memory_gib);
     ++out_.events;
   }
 }
@@ -269,14 +262,15 @@ void Simulator::start(const Seat& seat) {
   Instance* instance = find(seat.gpu, seat.placement);
   CHECK(!state.running && instance->job == kNobody && instance->phase == Phase::kReady);
   instance->job = seat.job;
+  state.progress_from = now_ + overhead(seat.job);
   state.running = true;
   state.gpu = seat.gpu;
   state.placement = seat.placement;
   state.piece_begin = now_;
-  state.progress_from = now_ + state.restart;
   const double left = std::max(1.0, std::ceil(state.work * time_on(seat.job, seat.placement)));
   state.finish = state.progress_from + Micros{static_cast<std::int64_t>(left)};
   state.restart = Micros{};
+  losses_[seat.job] = memory_loss(setup_, trace_[seat.job], state, seat.job, now_);
   if (!state.started) state.outcome.first_start = now_;
   state.started = true;
 }
@@ -289,6 +283,7 @@ void Simulator::leave_slice(std::size_t job) {
   }
   find(state.gpu, state.placement)->job = kNobody;
   state.work = work_left(job);
+  state.unpaid = overhead(job);
   state.running = false;
 }
 
@@ -465,6 +460,7 @@ void Simulator::keep_pace(const JobState& before, const Seat& seat) {
   jobs_[seat.job].work = before.work;
   jobs_[seat.job].progress_from = before.progress_from;
   jobs_[seat.job].finish = before.finish;
+  losses_[seat.job] = memory_loss(setup_, trace_[seat.job], jobs_[seat.job], seat.job, now_);
 }
 
 // Preemption none or at a cost: waiting jobs take idle slices; at a cost, one that would be late
@@ -501,7 +497,7 @@ std::optional<Seat> Simulator::seat_to_displace(const Waiting& job,
     for (const Instance& instance : gpus_[gpu].instances) {
       if (instance.job == kNobody || instance.closing) continue;
       const mig::Placement placement = instance.placement;
-      if (!can_run(model(), *job.facts, placement.profile)) continue;
+      if (!can_run(model(), job, placement.profile)) continue;
       if (!on_time(model(), job, now_, placement.profile)) continue;
       const bool taken = std::ranges::any_of(
           seats, [&](const Seat& seat) { return seat.gpu == gpu && seat.placement == placement; });
@@ -524,7 +520,7 @@ void Simulator::place_displaced(const std::vector<Seat>& seats, std::vector<Free
   }
   std::vector<Seat> more;
   for (Waiting job : in_order(displaced)) {
-    job.restart = setup_.interruption_cost;
+    job.restart = std::max(job.restart, setup_.interruption_cost);
     job.finish.reset();
     const auto choice = pick(setup_, job, now_, free, rng_);
     if (choice) more.push_back(take(model(), free, *choice, job.job));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,15 @@ struct Switch {
   std::vector<mig::Layout> layouts;
 };
 
+// When a job is restarted before its memory is out.
+struct EarlyRule {
+  std::uint32_t readings = 0;
+  std::uint32_t window = 0;
+  std::uint32_t least = 0;
+  double z = 0;
+  std::uint32_t confirmations = 0;
+};
+
 struct Setup {
   const mig::GpuModel* model = nullptr;
   std::vector<double> watts;         // by busy compute slices
@@ -32,6 +42,9 @@ struct Setup {
   std::uint64_t seed = 0;            // of the placement "random"
   Interruption interruption = Interruption::kFree;
   Micros interruption_cost;
+  std::vector<workload::MemoryCurve> memory_curves;  // none, or one a job
+  Micros restart;                                    // of a job that lost its work
+  std::optional<EarlyRule> early;
   bool paper_cost = false;  // repartitioning as SMART-MIG, else with measured times
   Micros horizon;
   double et_a = 2e-7;
@@ -65,6 +78,7 @@ struct JobOutcome {
   Micros completion;
   Micros deadline;  // after penalties
   std::uint32_t preemptions = 0;
+  std::uint32_t restarts = 0;
 };
 
 struct Outcome {
@@ -85,6 +99,8 @@ struct Outcome {
   std::uint64_t repartitions = 0;
   std::uint64_t instances_created = 0;
   std::uint64_t instances_destroyed = 0;
+  std::uint64_t out_of_memory = 0;
+  std::uint64_t early_restarts = 0;
 };
 
 // REQUIRES: jobs in order of arrival; every job has a time for some size.

@@ -34,6 +34,8 @@ class Reader {
   bool expectation(const Words& words);
   void preemption(std::string_view value);
   void job(const Words& words);
+  void memory(const Words& words);
+  void early_restart(const Words& words);
   void set_layouts();
 
   void mistake(const std::string& message) {
@@ -86,6 +88,7 @@ bool Reader::setting(const Words& words) {
          scenario_.run.repartition_cost =
              value == "paper" ? sim::RepartitionCost::kPaper : sim::RepartitionCost::kMeasured;
        }},
+      {"restart", [&] { scenario_.run.memory.restart = seconds(value); }},
       {"horizon", [&] { scenario_.run.horizon = seconds(value); }},
       {"et-a", [&] { scenario_.run.et_a = number(value); }},
   };
@@ -106,7 +109,9 @@ bool Reader::expectation(const Words& words) {
     scenario_.tardiness[std::string(words[1])] = seconds(words[2]);
   } else if (words[0] == "energy" && words.size() == 2) {
     scenario_.energy_j = number(words[1]);
-  } else if ((words[0] == "preemptions" || words[0] == "repartitions") && words.size() == 2) {
+  } else if ((words[0] == "preemptions" || words[0] == "repartitions" ||
+              words[0] == "out-of-memory" || words[0] == "early-restarts") &&
+             words.size() == 2) {
     scenario_.counts[std::string(words[0])] = count(words[1]);
   } else if (words[0] == "fails" && words.size() > 1) {
     scenario_.fails = fmt::format("{}", fmt::join(words.begin() + 1, words.end(), " "));
@@ -128,7 +133,26 @@ void Reader::job(const Words& words) {
   scenario_.run.trace.add(job, words[1]);
 }
 
+// Of the job on the line before.
+void Reader::memory(const Words& words) {
+  workload::Trace& trace = scenario_.run.trace;
+  const auto last = JobId{static_cast<std::uint32_t>(trace.jobs.size() - 1)};
+  if (trace.jobs.empty() || trace.id(last) != words[1]) {
+    return mistake("a memory line follows the line of its job");
+  }
+  trace.memory_curves.resize(trace.jobs.size());
+  trace.memory_curves.back() = {number(words[2]), number(words[3]), number(words[4]),
+                                number(words[5])};
+}
+
+void Reader::early_restart(const Words& words) {
+  const auto whole = [&](std::size_t i) { return static_cast<std::uint32_t>(count(words[i])); };
+  scenario_.run.memory.early_restart = {whole(1), whole(2), whole(3), number(words[4]), whole(5)};
+}
+
 void Reader::line(const Words& words) {
+  if (words[0] == "memory" && words.size() == 6) return memory(words);
+  if (words[0] == "early-restart" && words.size() == 6) return early_restart(words);
   if (words[0] == "job" && words.size() == 10) return job(words);
   if (words[0] == "switch" && words.size() == 3) {
     switches_.emplace_back(seconds(words[1]), words[2]);

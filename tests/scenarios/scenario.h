@@ -33,7 +33,7 @@ struct Scenario {
   std::vector<ExpectedPiece> pieces;
   std::vector<ExpectedLayout> layouts;          // checked when there are any
   std::map<std::string, Micros> tardiness;      // of the late jobs
-  std::map<std::string, std::uint64_t> counts;  // "preemptions", "repartitions"
+  std::map<std::string, std::uint64_t> counts;  // "preemptions", ...
   std::optional<double> energy_j;
   std::optional<std::string> fails;  // a part of the message
 };

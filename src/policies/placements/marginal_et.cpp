@@ -19,8 +19,8 @@ double MarginalEt::cost(const Candidate& candidate, std::size_t level,
   const double late_minutes = std::max(0.0, run - candidate.slack()) / kMicrosPerMinute;
   const std::size_t busy = level + static_cast<std::size_t>(slice.compute_slices);
   const double extra_watts = watts_[busy] - watts_[level];
-  const double extra_energy =
-      extra_watts * (run + static_cast<double>(candidate.job.restart.count)) / kMicrosPerMinute;
+  const auto overhead = static_cast<double>(candidate.job.overhead(candidate.now).count);
+  const double extra_energy = extra_watts * (run + overhead) / kMicrosPerMinute;
   return (et_a_ * extra_energy + late_minutes) / (et_a_ + 1);
 }
 

@@ -1,9 +1,8 @@
 #include "policies/repartitioners/on_demand.h"
 
 #include <algorithm>
-#include <tuple>
 
-#include "policies/request.h"
+#include "mig/enumerate.h"
 
 namespace partita::policies {
 namespace {
@@ -31,6 +30,29 @@ int places_left(const mig::GpuModel& model, const mig::Layout& layout) {
   return places;
 }
 
+// How many of the full layouts have all of its instances.
+int full_layouts_with(const std::vector<mig::Layout>& full, const mig::Layout& layout) {
+  const auto instances = layout.instances();
+  return static_cast<int>(std::ranges::count_if(full, [&](const mig::Layout& each) {
+    return std::ranges::all_of(instances, [&](mig::Placement at) { return each.contains(at); });
+  }));
+}
+
+// The profiles of a mask, most compute slices first, those without media engines first.
+std::vector<mig::ProfileIndex> largest_first(const mig::GpuModel& model, std::uint16_t mask) {
+  std::vector<mig::ProfileIndex> profiles;
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    if ((mask >> i & 1U) != 0) profiles.push_back(static_cast<mig::ProfileIndex>(i));
+  }
+  std::ranges::stable_sort(profiles, [&](mig::ProfileIndex a, mig::ProfileIndex b) {
+    const mig::Profile& left = model.profiles[a];
+    const mig::Profile& right = model.profiles[b];
+    return left.compute_slices != right.compute_slices ? left.compute_slices > right.compute_slices
+                                                       : left.media < right.media;
+  });
+  return profiles;
+}
+
 std::vector<JobHandle> waiting_by_arrival(const decide::ActiveJobs& jobs) {
   std::vector<JobHandle> waiting;
   for (std::uint32_t i = 0; i < jobs.handles_end(); ++i) {
@@ -44,6 +66,9 @@ std::vector<JobHandle> waiting_by_arrival(const decide::ActiveJobs& jobs) {
 }  // namespace
 
 std::vector<mig::Layout> OnDemand::initial_layouts(const decide::View& view) {
+  if (options_.placement == Placement::kMostReachable) {
+    full_layouts_ = mig::maximal_layouts(*view.cluster.model, {.double_memory = true});
+  }
   return std::vector<mig::Layout>(view.cluster.gpu_count());
 }
 
@@ -64,56 +89,73 @@ void OnDemand::keep_what_is_used(const decide::View& view) {
   }
 }
 
-bool OnDemand::has_idle(const decide::View& view, mig::ProfileIndex profile) {
-  for (auto each = idle_.begin(); each != idle_.end(); ++each) {
-    if (each->second.profile != profile) continue;
-    if (!mig::fits(*view.cluster.model, wanted_[each->first], each->second)) continue;
-    wanted_[each->first].add(each->second);
-    idle_.erase(each);
-    return true;
+bool OnDemand::has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles) {
+  for (const mig::ProfileIndex profile : profiles) {
+    for (auto each = idle_.begin(); each != idle_.end(); ++each) {
+      if (each->second.profile != profile) continue;
+      if (!mig::fits(*view.cluster.model, wanted_[each->first], each->second)) continue;
+      wanted_[each->first].add(each->second);
+      idle_.erase(each);
+      return true;
+    }
   }
   return false;
 }
 
-std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
-                                                    mig::ProfileIndex profile) const {
-  if (placement_ == Placement::kLeastFragmenting) return least_fragmenting(model, profile);
-  for (std::uint32_t gpu = 0; gpu < wanted_.size(); ++gpu) {
-    for (const std::uint8_t start : model.profiles[profile].starts) {
-      if (mig::fits(model, wanted_[gpu], {profile, start})) return Place{GpuId{gpu}, start};
-    }
+// More is better, the first figure that differs decides. First fit: the first place found is best.
+std::vector<int> OnDemand::score(const mig::GpuModel& model, const mig::Layout& before,
+                                 const mig::Layout& after) const {
+  switch (options_.placement) {
+    case Placement::kFirstFit:
+      break;
+    case Placement::kLeastFragmenting:
+      // A GPU that is in use already before an empty one: whole GPUs stay whole.
+      return {before.empty() ? 0 : 1, longest_free_run(model, after), places_left(model, after)};
+    case Placement::kMostReachable:
+      return {before.empty() ? 0 : 1, full_layouts_with(full_layouts_, after)};
   }
   return {};
 }
 
-std::optional<OnDemand::Place> OnDemand::least_fragmenting(const mig::GpuModel& model,
-                                                           mig::ProfileIndex profile) const {
+std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
+                                                    mig::ProfileIndex profile) const {
   std::optional<Place> best;
-  std::tuple<bool, int, int> best_score;
+  std::vector<int> best_score;
   for (std::uint32_t gpu = 0; gpu < wanted_.size(); ++gpu) {
     for (const std::uint8_t start : model.profiles[profile].starts) {
       if (!mig::fits(model, wanted_[gpu], {profile, start})) continue;
+      if (options_.placement == Placement::kFirstFit) return Place{GpuId{gpu}, start};
       mig::Layout after = wanted_[gpu];
       after.add({profile, start});
-      // A GPU that is in use already before an empty one: whole GPUs stay whole.
-      const std::tuple<bool, int, int> score{!wanted_[gpu].empty(), longest_free_run(model, after),
-                                             places_left(model, after)};
-      if (best && score <= best_score) continue;
+      const std::vector<int> its_score = score(model, wanted_[gpu], after);
+      if (best && its_score <= best_score) continue;
       best = Place{GpuId{gpu}, start};
-      best_score = score;
+      best_score = its_score;
     }
   }
   return best;
+}
+
+void OnDemand::make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles) {
+  for (const mig::ProfileIndex profile : profiles) {
+    const std::optional<Place> place = find_place(model, profile);
+    if (!place) continue;
+    wanted_[place->gpu.value].add({profile, place->start});
+    return;
+  }
 }
 
 void OnDemand::decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) {
   const mig::GpuModel& model = *view.cluster.model;
   keep_what_is_used(view);
   for (const JobHandle job : waiting_by_arrival(view.jobs)) {
-    const mig::ProfileIndex profile = requested_profile(model, view.jobs[job]);
-    if (has_idle(view, profile)) continue;
-    const std::optional<Place> place = find_place(model, profile);
-    if (place) wanted_[place->gpu.value].add({profile, place->start});
+    const auto profiles = largest_first(model, options_.asked(model, view.jobs[job]));
+    if (!has_idle(view, profiles)) make_room(model, profiles);
+  }
+  if (options_.keep_idle) {
+    for (const auto& [gpu, placement] : idle_) {
+      if (mig::fits(model, wanted_[gpu], placement)) wanted_[gpu].add(placement);
+    }
   }
   for (std::uint32_t gpu = 0; gpu < wanted_.size(); ++gpu) {
     requests.push_back({GpuId{gpu}, wanted_[gpu]});

@@ -1,16 +1,21 @@
-// OnDemand: an instance is made for each job as it comes and unmade when it ends.
+// OnDemand: instances are made for the jobs that wait, where no idle one will do.
 //
-// This is what operators of dynamic MIG have today: each job asks for one profile
-// (policies/request.h) and the driver makes an instance of it where it fits. Meant to be used with
-// the placement `requested`, which puts a job on no other. Waiting jobs are served in order of
-// arrival; one that fits nowhere does not hold up those behind it. An idle instance that no
-// waiting job asks for goes.
+// Each job asks for some profiles (policies/request.h) and an instance of one is made where it
+// fits, from free memory and from idle instances nobody waiting wants: neighbours are fused and
+// large ones split by that alone. Waiting jobs are served in order of arrival; one that fits
+// nowhere does not hold up those behind it. Busy instances are never touched.
+//
+// With the placement `requested`, and idle instances unmade, this is what operators of dynamic MIG
+// have today. With `tightest`, and idle instances kept for the next job, it is the scheme of MIGM
+// that reconfigures for the next job in the queue.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "decide/repartitioner.h"
+#include "policies/request.h"
 
 namespace partita::policies {
 
@@ -19,9 +24,15 @@ class OnDemand : public decide::Repartitioner {
   enum class Placement : std::uint8_t {
     kFirstFit,  // the first GPU and start that are free, as the NVIDIA DRA driver takes them
     kLeastFragmenting,  // the longest free run left, then the most places, as HAMi does
+    kMostReachable,     // the most full layouts that can still be reached, as MIGM does
+  };
+  struct Options {
+    AskedProfiles asked = only_requested_profile;
+    Placement placement = Placement::kFirstFit;
+    bool keep_idle = false;  // what no waiting job wants stays as long as it is not in the way
   };
 
-  explicit OnDemand(Placement placement) : placement_(placement) {}
+  explicit OnDemand(const Options& options) : options_(options) {}
 
   std::vector<mig::Layout> initial_layouts(const decide::View& view) override;
   std::optional<Micros> next_time(Micros) const override { return {}; }
@@ -36,12 +47,14 @@ class OnDemand : public decide::Repartitioner {
   };
 
   void keep_what_is_used(const decide::View& view);
-  bool has_idle(const decide::View& view, mig::ProfileIndex profile);
+  bool has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles);
+  void make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
   std::optional<Place> find_place(const mig::GpuModel& model, mig::ProfileIndex profile) const;
-  std::optional<Place> least_fragmenting(const mig::GpuModel& model,
-                                         mig::ProfileIndex profile) const;
+  std::vector<int> score(const mig::GpuModel& model, const mig::Layout& before,
+                         const mig::Layout& after) const;
 
-  Placement placement_;
+  Options options_;
+  std::vector<mig::Layout> full_layouts_;                       // kMostReachable
   std::vector<mig::Layout> wanted_;                             // by GPU, built anew at each turn
   std::vector<std::pair<std::uint32_t, mig::Placement>> idle_;  // not yet given to a waiting job
 };
