@@ -41,6 +41,9 @@ Status check_scheduler(std::string_view text) {
 Status check_schedulers(std::string_view text) {
   return status_of(parse_schedulers(text));
 }
+Status check_early_restart(std::string_view text) {
+  return status_of(parse_early_restart(text));
+}
 Status check_preemption(std::string_view text) {
   return status_of(parse_preemption(text));
 }
@@ -131,6 +134,16 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Policies are told run times that are wrong by a factor, log-normal with this "
                  "SIGMA: 0.3 is about 30 %.",
      .verbs = kRuns, .section = "policy"},
+    {.name = "memory-restart", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
+     .default_text = "5", .low = 0, .high = kSecondsMax, .unit = "s",
+     .sentence = "What a job that outgrew the memory of its slice pays when it begins again.",
+     .verbs = kRuns, .section = "policy"},
+    {.name = "early-restart", .kind = ValueKind::kText, .metavar = "off|on|KEY=VALUE,...",
+     .default_text = "off",
+     .sentence = "Restart a job on a larger slice when the trend of its memory says that it will "
+                 "not fit; the rule has readings=100, window=20, least=8, z=2.33, "
+                 "confirmations=2.",
+     .verbs = kRuns, .section = "policy", .check = check_early_restart},
     {.name = "et-a", .kind = ValueKind::kNumber, .metavar = "A", .default_text = "2e-7",
      .low = 0, .high = kEtAMax, .unit = "per W·min",
      .sentence = "Weight of energy (W·min) against mean tardiness (min) in ET.",
@@ -224,8 +237,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kTrain)},
 
     // Generated jobs
-    {.name = "kind", .kind = ValueKind::kName, .metavar = "papers|poisson|realistic",
-     .sentence = "Generator of jobs: the papers' day, constant-rate Poisson arrivals, or a "
+    {.name = "kind", .kind = ValueKind::kName, .metavar = "migm|papers|poisson|realistic",
+     .sentence = "Generator of jobs: batches in the manner of MIGM, the papers' day, constant-rate Poisson arrivals, or a "
                  "workload after real traces; generate takes papers when none is given.",
      .verbs = kMakes, .section = "workload", .choices = generator_names},
     {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
@@ -238,8 +251,17 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = kMakes, .section = "workload", .only_for = "papers poisson"},
     {.name = "max-jobs", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kJobsMax,
      .sentence = "Stop after this many jobs; for poisson 1000 by default when no --hours are "
-                 "given.",
+                 "given, for migm 50.",
      .verbs = kMakes | kReads, .section = "workload"},
+    {.name = "mix", .kind = ValueKind::kName, .metavar = "general|llm|ml|small",
+     .default_text = "general",
+     .sentence = "Jobs of a batch: programs that use up to three compute slices, language models "
+                 "whose memory grows, training, or programs that use one slice.",
+     .verbs = kMakes, .section = "workload", .only_for = "migm", .choices = migm_mix_names},
+    {.name = "layer-ms", .kind = ValueKind::kNumber, .metavar = "MS", .default_text = "0.64",
+     .low = 0, .high = 1000, .unit = "ms",
+     .sentence = "Least time of one decoder layer of a language model, whatever the slice.",
+     .verbs = kMakes, .section = "workload", .only_for = "migm"},
     {.name = "deadline", .kind = ValueKind::kText, .metavar = "LOW:HIGH",
      .sentence = "Deadline is arrival + U(LOW, HIGH) x the time on the whole GPU; 1.0:1.5 by "
                  "default, for traces 1.75:5.3.",

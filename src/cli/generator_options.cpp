@@ -45,6 +45,15 @@ workload::PapersMixOptions mix_options(const Values& values) {
 
 }  // namespace
 
+workload::MigmOptions migm_options(const Values& values) {
+  workload::MigmOptions options;
+  if (values.given("mix") != nullptr) options.mix = values.text("mix");
+  if (values.given("max-jobs") != nullptr) options.jobs = values.count("max-jobs");
+  set_if_given(values, "layer-ms", options.layer_ms);
+  options.seed = values.count("seed");
+  return options;
+}
+
 workload::PapersOptions papers_options(const Values& values) {
   workload::PapersOptions options;
   set_if_given(values, "hours", options.hours);

@@ -5,6 +5,7 @@
 #include <string>
 #include "base/result.h"
 #include "cli/values.h"
+#include "workload/generators/migm.h"
 #include "workload/generators/papers.h"
 #include "workload/generators/poisson.h"
 #include "workload/generators/realistic.h"
@@ -12,12 +13,13 @@
 
 namespace partita::cli {
 
+workload::MigmOptions migm_options(const Values& values);
 workload::PapersOptions papers_options(const Values& values);
 workload::PoissonOptions poisson_options(const Values& values);
 workload::RealisticOptions realistic_options(const Values& values);
 workload::ReaderOptions reader_options(const Values& values);
 
-// What makes the jobs: "papers", "poisson", "realistic", "trace" for a file; nothing when neither
+// What makes the jobs: "migm", "papers", "poisson", "realistic", "trace" for a file; nothing when neither
 // --jobs nor --kind is set. A typed flag wins over a file's; both in one place are an error.
 Result<std::optional<std::string>> job_origin(const Values& values);
 

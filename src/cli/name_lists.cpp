@@ -9,6 +9,7 @@
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
 #include "workload/curves.h"
+#include "workload/generators/migm.h"
 #include "workload/generators/profiles.h"
 #include "workload/readers/registry.h"
 
@@ -61,7 +62,11 @@ std::vector<std::string> repartition_cost_names() {
 }
 
 std::vector<std::string> generator_names() {
-  return {"papers", "poisson", "realistic"};
+  return {"migm", "papers", "poisson", "realistic"};
+}
+
+std::vector<std::string> migm_mix_names() {
+  return workload::migm_mixes();
 }
 
 std::vector<std::string> profile_names() {

@@ -14,6 +14,7 @@ std::vector<std::string> repartitioner_names();
 std::vector<std::string> preemption_names();
 std::vector<std::string> repartition_cost_names();
 std::vector<std::string> generator_names();
+std::vector<std::string> migm_mix_names();
 std::vector<std::string> profile_names();
 std::vector<std::string> curve_names();
 std::vector<std::string> dialect_names();

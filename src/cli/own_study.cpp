@@ -94,6 +94,7 @@ Result<experiment::Study> own_study(const Values& values, const Console& console
   setting.power = options.power->name;
   setting.preemption = options.preemption;
   setting.cost = options.repartition_cost;
+  setting.memory = options.memory;
   setting.estimate_error = options.estimate_error;
   setting.et_a = options.et_a;
   for (const PolicyEntry& entry : values.policies) {

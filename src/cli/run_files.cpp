@@ -19,7 +19,9 @@ using workload::Trace;
 
 void write_schedule(FdWriter& out, const Trace& trace, const mig::GpuModel& model,
                     const std::vector<sim::SchedulePiece>& pieces) {
-  std::string line = "job,gpu,start_slot,profile,begin_s,end_s\n";
+  const bool may_be_lost = !trace.memory_curves.empty();
+  std::string line = "job,gpu,start_slot,profile,begin_s,end_s";
+  line += may_be_lost ? ",lost\n" : "\n";
   for (const sim::SchedulePiece& piece : pieces) {
     if (!out.write(line)) return;
     line.clear();
@@ -29,6 +31,7 @@ void write_schedule(FdWriter& out, const Trace& trace, const mig::GpuModel& mode
     append_seconds(line, piece.begin);
     line += ',';
     append_seconds(line, piece.end);
+    if (may_be_lost) line += piece.lost ? ",1" : ",0";
     line += '\n';
   }
   out.write(line);

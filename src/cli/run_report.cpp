@@ -24,6 +24,8 @@ void add_settings(nlohmann::ordered_json& json, const RunSettings& settings,
   json["repartition"] = settings.repartition;
   json["preemption"] = format_preemption(options.preemption);
   json["repartition_cost"] = cost_name(options.repartition_cost);
+  json["memory_restart_s"] = seconds_of(options.memory.restart);
+  json["early_restart"] = format_early_restart(options.memory.early_restart);
   json["seed"] = settings.seed;
   json["horizon_s"] = seconds_of(options.horizon);
 }
@@ -57,6 +59,9 @@ void add_counts(nlohmann::ordered_json& json, std::uint32_t gpus, const sim::Run
   json["repartitions"] = result.repartitions;
   json["instances_created"] = result.instances_created;
   json["instances_destroyed"] = result.instances_destroyed;
+  json["out_of_memory"] = result.out_of_memory;
+  json["early_restarts"] = result.early_restarts;
+  json["makespan_s"] = seconds_of(result.makespan);
   json["end_s"] = seconds_of(result.end);
 }
 
@@ -92,6 +97,11 @@ void add_count_rows(Table& table, const Finished& finished) {
              fmt::format("{}  ({} instances made, {} unmade)", with_commas(result.repartitions),
                          with_commas(result.instances_created),
                          with_commas(result.instances_destroyed))});
+  if (result.out_of_memory + result.early_restarts > 0) {
+    table.add({"restarts for memory",
+               fmt::format("{} out of memory, {} early", with_commas(result.out_of_memory),
+                           with_commas(result.early_restarts))});
+  }
   table.add({"end of the run", shown_seconds(result.end.to_seconds())});
   table.add(
       {"simulated in", fmt::format("{:.3g} s  ({} events, {} decisions)", finished.wall_s,

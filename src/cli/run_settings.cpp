@@ -34,6 +34,10 @@ Result<RunSettings> run_settings(const Values& values) {
   CHECK(preemption.ok() && cost.ok());
   settings.options.preemption = *preemption;
   settings.options.repartition_cost = *cost;
+  settings.options.memory.restart = values.seconds("memory-restart");
+  const auto early = parse_early_restart(values.text("early-restart"));
+  CHECK(early.ok());
+  settings.options.memory.early_restart = *early;
   settings.options.et_a = values.number("et-a");
   settings.seed = values.count("seed");
   settings.options.estimate_error = values.number("estimate-error");

@@ -133,7 +133,7 @@ TEST(Presets, UnknownNamesAreAnsweredWithTheKnownOnes) {
   Values values;
   const Status status = load_scenario("smart", values);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("ccgrid25, h200-calibrated, realistic, smart-mig"),
+  EXPECT_NE(status.error().message.find("ccgrid25, h200-calibrated, migm, realistic, smart-mig"),
             std::string::npos);
   EXPECT_FALSE(load_scenario("./none.toml", values).ok());
   EXPECT_FALSE(load_scenario("./", values).ok());

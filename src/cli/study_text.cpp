@@ -72,6 +72,9 @@ std::string_view unit_of(Claim::Kind kind) {
     case Claim::Kind::kLateGainPercent:
     case Claim::Kind::kLayoutPercent:
       return "%";
+    case Claim::Kind::kThroughputRatio:
+    case Claim::Kind::kEnergyRatio:
+      return "x";
   }
   return "";
 }
@@ -88,6 +91,8 @@ std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
       return "reproduced";
     case experiment::ClaimVerdict::kNotReproduced:
       return "not reproduced";
+    case experiment::ClaimVerdict::kNotComparable:
+      return "not comparable";
     case experiment::ClaimVerdict::kTooFewDays:
       return "too few days";
     case experiment::ClaimVerdict::kNotComparable:

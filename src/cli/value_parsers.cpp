@@ -56,6 +56,50 @@ std::string format_preemption(const Preemption& preemption) {
   return {};
 }
 
+namespace {
+
+// Sets one figure of the rule from KEY=VALUE; false when the key or the value is none.
+bool set_rule_figure(decide::EarlyRestart& rule, std::string_view part) {
+  const auto equals = part.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view key = part.substr(0, equals);
+  const auto value = parse_double(part.substr(equals + 1));
+  if (key == "z") {
+    if (!value || *value < 0 || *value > 100) return false;
+    rule.z = *value;
+    return true;
+  }
+  constexpr std::int64_t kReadingsMax = 10'000;
+  const auto count = parse_int(part.substr(equals + 1));
+  if (!count || *count < 1 || *count > kReadingsMax) return false;
+  const auto whole = static_cast<std::uint32_t>(*count);
+  if (key == "readings") return (rule.readings = whole) >= 3;
+  if (key == "window") return (rule.window = whole) >= 3;
+  if (key == "least") return (rule.least = whole) >= 3;
+  return key == "confirmations" && (rule.confirmations = whole) >= 1;
+}
+
+}  // namespace
+
+Result<std::optional<decide::EarlyRestart>> parse_early_restart(std::string_view text) {
+  if (text == "off") return std::optional<decide::EarlyRestart>{};
+  decide::EarlyRestart rule;
+  if (text == "on") return std::optional(rule);
+  for (const std::string_view part : split(text, ',')) {
+    if (set_rule_figure(rule, part)) continue;
+    return found_wanted(part,
+                        "off, on, or z=0 to 100, readings, window or least of 3 to 10000, "
+                        "confirmations of 1 to 10000, separated by commas");
+  }
+  return std::optional(rule);
+}
+
+std::string format_early_restart(const std::optional<decide::EarlyRestart>& rule) {
+  if (!rule) return "off";
+  return fmt::format("readings={},window={},least={},z={},confirmations={}", rule->readings,
+                     rule->window, rule->least, rule->z, rule->confirmations);
+}
+
 Result<sim::RepartitionCost> parse_repartition_cost(std::string_view text) {
   if (text == "paper") return sim::RepartitionCost::kPaper;
   if (text == "measured") return sim::RepartitionCost::kMeasured;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ Result<Span> parse_span(std::string_view text);
 // "free", "none", "cost=SECONDS".
 Result<decide::Preemption> parse_preemption(std::string_view text);
 std::string format_preemption(const decide::Preemption& preemption);
+
+// "off", "on", or "on" with some of the rule's figures: "z=2.33,window=20".
+Result<std::optional<decide::EarlyRestart>> parse_early_restart(std::string_view text);
+std::string format_early_restart(const std::optional<decide::EarlyRestart>& rule);
 
 // "paper", "measured".
 Result<sim::RepartitionCost> parse_repartition_cost(std::string_view text);

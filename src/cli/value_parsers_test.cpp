@@ -39,5 +39,18 @@ TEST(Schedulers, AllAreSixteenAndCompositionsAreWelcome) {
   }
 }
 
+TEST(EarlyRestart, IsOffOnOrAPartOfTheRule) {
+  EXPECT_FALSE(parse_early_restart("off")->has_value());
+  EXPECT_EQ((*parse_early_restart("on"))->window, decide::EarlyRestart{}.window);
+  const auto rule = parse_early_restart("z=1.5,window=7");
+  ASSERT_TRUE(rule.ok());
+  EXPECT_EQ((*rule)->z, 1.5);
+  EXPECT_EQ((*rule)->window, 7U);
+  EXPECT_EQ(parse_early_restart(format_early_restart(*rule)).ok(), true);
+  for (const char* wrong : {"", "maybe", "z", "z=-1", "least=2", "confirmations=0", "window=x"}) {
+    EXPECT_FALSE(parse_early_restart(wrong).ok()) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace partita::cli

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/batch_text.h"
 #include "cli/name_lists.h"
 #include "cli/own_study.h"
 #include "cli/progress_bar.h"
@@ -172,6 +173,7 @@ nlohmann::ordered_json found_json(const Study& study, const Found& found,
   for (const experiment::Summary& summary : found.summaries) {
     json["settings"].push_back(to_json(summary));
   }
+  if (study.batches) json["batches"] = batches_json(study, found.records);
   json["published"] = claims_json(claims);
   return json;
 }
@@ -196,7 +198,8 @@ Outcome run_experiment(const Values& values, Console& console) {
     print_json(console, found_json(*study, *found, claims));
     return 0;
   }
-  console.out.write(summaries_text(*study, found->summaries, console.bold));
+  console.out.write(study->batches ? batches_text(*study, found->records, console.bold)
+                                   : summaries_text(*study, found->summaries, console.bold));
   if (!claims.empty()) console.out.write(claims_text(*study, claims, console.bold));
   if (study->source.empty()) console.out.write(saving_text(found->summaries.front()));
   return 0;

@@ -47,7 +47,7 @@ void pass_on_warnings(const JobSource& source) {
 }
 
 Micros window_end(const Values& values, std::string_view origin) {
-  if (origin == "trace") return {};
+  if (origin == "trace" || origin == "migm") return {};
   if (origin == "poisson" && values.given("hours") == nullptr) return {};
   const double hours = values.given("hours") != nullptr ? values.number("hours") : 24;
   return micros_from_seconds(hours * 3600);
@@ -73,6 +73,7 @@ Source make_generator(const Values& values) {
   const std::string kind = values.given("kind") != nullptr ? values.text("kind") : "papers";
   const Status applies = check_applies(values, kind);
   if (!applies) return applies.error();
+  if (kind == "migm") return workload::make_migm(migm_options(values));
   if (kind == "papers") return workload::make_papers(papers_options(values));
   if (kind == "poisson") return workload::make_poisson(poisson_options(values));
   CHECK(kind == "realistic");
@@ -122,7 +123,9 @@ Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& 
   WatchedSource watched(source, values, console.shows_progress, "writing");
   CopiedJobs copied;
   std::string line;
-  workload::write_header(line);
+  const auto memory = source.has_memory_curves() ? workload::MemoryColumns::kWith
+                                                 : workload::MemoryColumns::kWithout;
+  workload::write_header(line, memory);
   JobRow row;
   while (out.write(line)) {
     const Result<bool> more = watched.next(row);
@@ -132,7 +135,7 @@ Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& 
       return copied;
     }
     line.clear();
-    workload::write_row(line, row);
+    workload::write_row(line, row, memory);
     const Micros arrival = row.job.arrival;
     copied.first_arrival = copied.jobs == 0 ? arrival : std::min(copied.first_arrival, arrival);
     copied.last_arrival = copied.jobs == 0 ? arrival : std::max(copied.last_arrival, arrival);

@@ -14,6 +14,10 @@ bool is_gain(const Claim& claim) {
   return claim.kind == Claim::Kind::kEtGainPercent || claim.kind == Claim::Kind::kLateGainPercent;
 }
 
+bool is_ratio(const Claim& claim) {
+  return claim.kind == Claim::Kind::kThroughputRatio || claim.kind == Claim::Kind::kEnergyRatio;
+}
+
 bool is_points(const Claim& claim) {
   return is_gain(claim) || claim.kind == Claim::Kind::kLayoutPercent;
 }
@@ -44,6 +48,10 @@ double figure_of(const RunRecord& record, const Claim& claim) {
       return record.et;
     case Claim::Kind::kLayoutPercent:
       return 100 * share_of(record.layout_shares, claim.other);
+    case Claim::Kind::kThroughputRatio:
+      return record.makespan_s;
+    case Claim::Kind::kEnergyRatio:
+      return record.energy_j;
   }
   CHECK(false);
 }
@@ -72,6 +80,18 @@ JudgedClaim judge_gain(const Claim& claim, std::span<const RunRecord> records) {
   return judged;
 }
 
+JudgedClaim judge_ratio(const Claim& claim, std::span<const RunRecord> records) {
+  const std::vector<double> policy = values_of(records, claim, claim.policy);
+  const std::vector<double> other = values_of(records, claim, claim.other);
+  JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
+  if (policy.empty() || policy.size() != other.size()) return judged;
+  const auto more = relative_difference(other, policy);
+  if (!more) return judged;
+  judged.ours = 1 + more->share;
+  if (more->interval) judged.interval = Interval{1 + more->interval->low, 1 + more->interval->high};
+  return judged;
+}
+
 JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
   const std::vector<double> values = values_of(records, claim, claim.policy);
   JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
@@ -86,7 +106,9 @@ JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
 std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records) {
   std::vector<JudgedClaim> judged;
   for (const Claim& claim : study.claims) {
-    JudgedClaim each = is_gain(claim) ? judge_gain(claim, records) : judge_mean(claim, records);
+    JudgedClaim each = is_ratio(claim)  ? judge_ratio(claim, records)
+                       : is_gain(claim) ? judge_gain(claim, records)
+                                        : judge_mean(claim, records);
     const double slack = is_points(claim) ? claim.tolerance : claim.tolerance * claim.published;
     const Interval ours = each.interval.value_or(Interval{each.ours, each.ours});
     const bool near = claim.published >= ours.low - slack && claim.published <= ours.high + slack;

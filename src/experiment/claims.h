@@ -15,7 +15,7 @@ enum class ClaimVerdict : std::uint8_t {
   kReproduced,  // the published figure lies in our interval widened by the tolerance
   kNotReproduced,
   kTooFewDays,     // it does, but our interval is so wide that this says little
-  kNotComparable,  // something it depends on was not published
+  kNotComparable,  // something it depends on was not published, or is not in our model
 };
 
 struct JudgedClaim {

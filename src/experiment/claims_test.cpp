@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "experiment/test_support.h"
+
 namespace partita::experiment {
 namespace {
 
@@ -31,6 +33,29 @@ TEST(Claims, AClaimIsReproducedWhenItLiesInOurIntervalAndThatIsNarrow) {
   EXPECT_EQ(Example(days, 12).judged().verdict, ClaimVerdict::kNotReproduced);
   EXPECT_EQ(Example({1, 19, 5, 15}, 10).judged().verdict, ClaimVerdict::kTooFewDays);
   EXPECT_NEAR(Example(days, 10).judged().ours, 10, 1e-9);
+}
+
+TEST(Claims, RatiosAreOfTheOtherOverThePolicy) {
+  RunRecord slow = specimen_record();
+  slow.setting = "s";
+  slow.policy = "slow";
+  slow.makespan_s = 30;
+  slow.energy_j = 500;
+  RunRecord fast = slow;
+  fast.policy = "fast";
+  fast.makespan_s = 10;
+  fast.energy_j = 250;
+  Study study;
+  study.claims = {{"s", "t", Claim::Kind::kThroughputRatio, "fast", "slow", 3.1, 0.05, ""},
+                  {"s", "e", Claim::Kind::kEnergyRatio, "fast", "slow", 3, 0.05, ""},
+                  {"s", "e", Claim::Kind::kEnergyRatio, "fast", "slow", 2, 0.05, "", false}};
+  const std::vector<RunRecord> records{slow, fast};
+  const auto judged = judge_claims(study, records);
+  EXPECT_DOUBLE_EQ(judged[0].ours, 3);
+  EXPECT_EQ(judged[0].verdict, ClaimVerdict::kReproduced);
+  EXPECT_DOUBLE_EQ(judged[1].ours, 2);
+  EXPECT_EQ(judged[1].verdict, ClaimVerdict::kNotReproduced);
+  EXPECT_EQ(judged[2].verdict, ClaimVerdict::kNotComparable);
 }
 
 }  // namespace

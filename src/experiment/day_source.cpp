@@ -46,6 +46,10 @@ std::string digest_of(const workload::Trace& trace) {
     text += fmt::format("{} {} {} ", job.arrival.count, job.deadline.count, job.memory_gib);
     for (const Micros time : job.time) text += fmt::format("{} ", time.count);
   }
+  for (const workload::MemoryCurve& curve : trace.memory_curves) {
+    text += fmt::format("{} {} {} {} ", curve.start_gib, curve.peak_gib, curve.peak_at,
+                        curve.noise_gib);
+  }
   return fingerprint(text);
 }
 
@@ -71,7 +75,9 @@ Days cut(const workload::Trace& trace, const Windows& windows) {
     if (kept.uniform() >= windows.share) continue;
     job.arrival = job.arrival - begin;
     job.deadline = job.deadline - begin;
-    day.add(job, trace.id(JobId{static_cast<std::uint32_t>(i)}));
+    const auto id = trace.id(JobId{static_cast<std::uint32_t>(i)});
+    day.add(job, id,
+            trace.memory_curves.empty() ? workload::MemoryCurve{} : trace.memory_curves[i]);
   }
   close();
   return days;
@@ -91,6 +97,11 @@ SplitDays split_days(Days days) {
 }
 
 }  // namespace
+
+DaySource migm_days(const workload::MigmOptions& options) {
+  return {fmt::format("migm {} {} jobs {} ms a layer", options.mix, options.jobs, options.layer_ms),
+          Micros{}, kDaysMax, kDaysMax, generated(options, workload::make_migm)};
+}
 
 DaySource papers_days(const workload::PapersOptions& options) {
   return {fmt::format("papers {} h rate {} hourly {} {}", options.hours, options.rate,

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "experiment/seeds.h"
+#include "workload/generators/migm.h"
 #include "workload/generators/papers.h"
 #include "workload/generators/poisson.h"
 #include "workload/generators/realistic.h"
@@ -25,6 +26,7 @@ struct DaySource {
 };
 
 // The seed in the options is not used: each day has its own.
+DaySource migm_days(const workload::MigmOptions& options);
 DaySource papers_days(const workload::PapersOptions& options);
 DaySource poisson_days(const workload::PoissonOptions& options);
 DaySource realistic_days(const workload::RealisticOptions& options);

@@ -29,6 +29,9 @@ TEST(MakeRecord, EveryFigureOfARunHasItsPlace) {
   result.repartitions = 12;
   result.instances_created = 13;
   result.instances_destroyed = 14;
+  result.out_of_memory = 16;
+  result.early_restarts = 17;
+  result.makespan = Micros::seconds(18);
   result.et = 15;
   const RunRecord record = make_record(
       {"e", "s", "p", "cedf", "none", day_seed(Role::kTune, 3), Role::kTune}, options, result);
@@ -40,7 +43,8 @@ TEST(MakeRecord, EveryFigureOfARunHasItsPlace) {
             "\"late_share\":0.25,\"mean_wait_s\":6.0,\"compute_utilisation\":0.7,"
             "\"memory_utilisation\":0.8,\"jobs\":4,\"gpus\":8,\"events\":9,\"decisions\":10,"
             "\"preemptions\":11,\"repartitions\":12,\"instances_created\":13,"
-            "\"instances_destroyed\":14,\"et_a\":2e-07,\"et\":15.0,\"layout_shares\":\"\"}");
+            "\"instances_destroyed\":14,\"out_of_memory\":16,\"early_restarts\":17,"
+            "\"makespan_s\":18.0,\"et_a\":2e-07,\"et\":15.0,\"layout_shares\":\"\"}");
 }
 
 }  // namespace

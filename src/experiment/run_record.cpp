@@ -20,7 +20,7 @@ struct Field {
 };
 
 // The order is that of the file.
-constexpr std::array<Field, 29> kFields{{
+constexpr std::array<Field, 32> kFields{{
     {"experiment", &RunRecord::experiment},
     {"setting", &RunRecord::setting},
     {"policy", &RunRecord::policy},
@@ -47,6 +47,9 @@ constexpr std::array<Field, 29> kFields{{
     {"repartitions", &RunRecord::repartitions},
     {"instances_created", &RunRecord::instances_created},
     {"instances_destroyed", &RunRecord::instances_destroyed},
+    {"out_of_memory", &RunRecord::out_of_memory},
+    {"early_restarts", &RunRecord::early_restarts},
+    {"makespan_s", &RunRecord::makespan_s},
     {"et_a", &RunRecord::et_a},
     {"et", &RunRecord::et},
     {"layout_shares", &RunRecord::layout_shares},

@@ -50,6 +50,9 @@ struct RunRecord {
   std::uint64_t repartitions = 0;
   std::uint64_t instances_created = 0;
   std::uint64_t instances_destroyed = 0;
+  std::uint64_t out_of_memory = 0;
+  std::uint64_t early_restarts = 0;
+  double makespan_s = 0;
   double et_a = 0;
   double et = 0;
   std::string layout_shares = {};  // "1=0.25,2=0.75", or empty where nobody asked

@@ -36,6 +36,7 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.power = &power;
   options.preemption = policy.preemption.value_or(setting.preemption);
   options.repartition_cost = policy.cost.value_or(setting.cost);
+  options.memory = policy.memory.value_or(setting.memory);
   options.horizon = setting.days.window;
   options.estimate_error = setting.estimate_error;
   options.estimate_seed = seed;
@@ -107,18 +108,27 @@ std::string preemption_text(const decide::Preemption& preemption) {
   return fmt::format("{} {}", static_cast<int>(preemption.mode), preemption.cost.count);
 }
 
+std::string memory_text(const sim::MemoryRules& memory) {
+  std::string text = fmt::format(" memory restart {}", memory.restart.count);
+  if (!memory.early_restart) return text;
+  const decide::EarlyRestart& rule = *memory.early_restart;
+  return text + fmt::format(" early {} {} {} {} {}", rule.readings, rule.window, rule.least, rule.z,
+                            rule.confirmations);
+}
+
 std::string policy_text(const StudyPolicy& policy) {
   std::string text = fmt::format("  {}: {} {}", policy.name, policy.scheduler, policy.repartition);
   if (policy.preemption) text += " preemption " + preemption_text(*policy.preemption);
   if (policy.cost) text += fmt::format(" cost {}", static_cast<int>(*policy.cost));
+  if (policy.memory) text += memory_text(*policy.memory);
   return text + "\n";
 }
 
 }  // namespace
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies{ccgrid25_study(), sensitivity_study(), smart_mig_study(),
-                                           tech_report_study()};
+  static const std::vector<Study> kStudies{ccgrid25_study(), migm_study(), sensitivity_study(),
+                                           smart_mig_study(), tech_report_study()};
   return kStudies;
 }
 
@@ -135,10 +145,10 @@ std::string definition_of(const Study& study, std::string_view version) {
   std::string text = fmt::format("partita {} experiment {}\n", version, study.name);
   for (const StudySetting& setting : study.settings) {
     text += fmt::format(
-        "setting {}: {}; {} {} power {} x {} preemption {} cost {} estimates {} et_a {}\n",
+        "setting {}: {}; {} {} power {} x {} preemption {} cost {} estimates {} et_a {}{}\n",
         setting.name, setting.days.text, setting.gpus, setting.gpu, setting.power,
         setting.power_scale, preemption_text(setting.preemption), static_cast<int>(setting.cost),
-        setting.estimate_error, setting.et_a);
+        setting.estimate_error, setting.et_a, memory_text(setting.memory));
     for (const StudyPolicy& policy : setting.policies) text += policy_text(policy);
   }
   return text;

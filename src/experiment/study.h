@@ -24,6 +24,7 @@ struct StudyPolicy {
   // pays for each instance.
   std::optional<decide::Preemption> preemption = {};
   std::optional<sim::RepartitionCost> cost = {};
+  std::optional<sim::MemoryRules> memory = {};
 };
 
 // One workload on one fleet, and the policies that meet on it.
@@ -36,6 +37,7 @@ struct StudySetting {
   double power_scale = 1;  // of every level of the curve
   decide::Preemption preemption = {};
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
+  sim::MemoryRules memory = {};
   double estimate_error = 0;  // of the run times policies are told (sim/estimates.h)
   double et_a = 2e-7;
   bool keep_layouts = false;               // record the shares of layouts (run_record.h)
@@ -58,6 +60,8 @@ struct Claim {
     kEtGainPercent,    // ET of `policy` below that of `other`
     kLateGainPercent,  // the same for the share of late jobs
     kLayoutPercent,    // time GPUs have one of the layouts of `other`, as in "8+9"
+    kThroughputRatio,  // makespan of `other` over that of `policy`
+    kEnergyRatio,      // energy of `other` over that of `policy`
   };
   std::string setting;
   std::string what;
@@ -65,7 +69,7 @@ struct Claim {
   std::string policy;
   std::string other;  // see the kinds
   double published = 0;
-  double tolerance = 0;    // relative for means, points for percentages of gain and of layouts
+  double tolerance = 0;    // relative for means and ratios, points for percentages of gain and of layouts
   std::string remark;      // why it may differ
   bool comparable = true;  // or something it depends on was not published
 };
@@ -76,6 +80,8 @@ struct Study {
   std::string source;
   std::vector<StudySetting> settings;
   std::vector<Claim> claims;
+  // A day is a batch: what counts is how soon all of it is done, and the energy until then.
+  bool batches = false;
 };
 
 // The studies that ship, by name.

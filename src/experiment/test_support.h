@@ -70,6 +70,9 @@ inline RunRecord specimen_record() {
           .repartitions = 0,
           .instances_created = 0,
           .instances_destroyed = 0,
+          .out_of_memory = 0,
+          .early_restarts = 0,
+          .makespan_s = 86611.5,
           .et_a = 2e-07,
           .et = 2.11};
 }

@@ -37,7 +37,20 @@ Result<std::unique_ptr<CsvJobSource>> CsvJobSource::over(CsvTable table,
                                                          const RowOptions& options) {
   const Result<std::vector<std::size_t>> columns = table.require(kJobCsvColumns);
   if (!columns) return columns.error();
-  return std::unique_ptr<CsvJobSource>(new CsvJobSource(std::move(table), options, *columns));
+  std::unique_ptr<CsvJobSource> source(new CsvJobSource(std::move(table), options, *columns));
+  if (const Status found = source->find_memory_columns(); !found) return found.error();
+  return source;
+}
+
+// All or none of them.
+Status CsvJobSource::find_memory_columns() {
+  const bool any = std::ranges::any_of(
+      kMemoryCsvColumns, [&](std::string_view name) { return table().column(name).has_value(); });
+  if (!any) return {};
+  Result<std::vector<std::size_t>> columns = table().require(kMemoryCsvColumns);
+  if (!columns) return columns.error();
+  memory_columns_ = *std::move(columns);
+  return {};
 }
 
 CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
@@ -46,6 +59,9 @@ CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
   std::copy(columns.begin(), columns.end(), columns_.begin());
   for (std::size_t i = 0; i < table().columns().size(); ++i) {
     if (std::find(columns.begin(), columns.end(), i) != columns.end()) continue;
+    if (std::ranges::find(kMemoryCsvColumns, table().columns()[i]) != kMemoryCsvColumns.end()) {
+      continue;
+    }
     warn(fmt::format("{}: column {} is not used", table().name(), shown(table().columns()[i])));
   }
 }
@@ -77,6 +93,9 @@ Result<bool> CsvJobSource::convert(JobRow& row) {
     row.job.memory_gib = *memory;
   }
   if (const Status status = convert_times(row.job); !status) return status.error();
+  row.memory = {};
+  if (!memory_columns_) return true;
+  if (const Status status = convert_memory(row.memory); !status) return status.error();
   return true;
 }
 
@@ -97,8 +116,36 @@ Status CsvJobSource::convert_times(Job& job) const {
   return table().bad_row("found no time at all, wanted one of t1_s, t2_s, t3_s, t4_s, t7_s");
 }
 
-void write_header(std::string& out) {
+Status CsvJobSource::convert_memory(MemoryCurve& memory) const {
+  std::array<double, kMemoryCsvColumns.size()> values{};
+  std::size_t empty = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t column = (*memory_columns_)[i];
+    const std::string_view text = table().field(column);
+    const std::optional<double> value = parse_double(text);
+    empty += text.empty() ? 1U : 0U;
+    if (text.empty()) continue;
+    if (!value || !(*value >= 0) || *value > 1e38) {
+      return table().bad_field(column, "a number from 0 to 1e38");
+    }
+    values[i] = *value == 0 ? 0 : *value;
+  }
+  if (empty == values.size()) return {};
+  memory = {values[0], values[1], values[2], values[3]};
+  const bool good = empty == 0 && memory.grows() && memory.start_gib <= memory.peak_gib &&
+                    memory.peak_at > 0 && memory.peak_at <= 1;
+  if (good) return {};
+  return table().bad_row(
+      "found a memory curve that is none, wanted 0 <= memory_start_gib <= memory_peak_gib, a peak "
+      "above 0, memory_peak_at above 0 and at most 1, and no field empty");
+}
+
+void write_header(std::string& out, MemoryColumns memory) {
   out.append(kJobCsvHeader);
+  if (memory == MemoryColumns::kWith) {
+    out.push_back(',');
+    out.append(kMemoryCsvHeader);
+  }
   out.push_back('\n');
 }
 
@@ -121,28 +168,43 @@ void append_seconds(std::string& out, Micros time) {
   out.append(text.data(), end);
 }
 
-void write_row(std::string& out, std::string_view id, std::string_view job_class, const Job& job) {
-  CHECK(!job_class.empty());
-  append_csv_field(out, id);
+namespace {
+
+// The shortest text that reads back equal.
+template <typename Number>
+void append_number(std::string& out, Number value) {
+  std::array<char, 64> text;
+  out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
+
+void append_memory(std::string& out, const MemoryCurve& memory) {
+  for (const double value : {memory.start_gib, memory.peak_gib, memory.peak_at, memory.noise_gib}) {
+    out.push_back(',');
+    if (memory.grows()) append_number(out, value);
+  }
+}
+
+}  // namespace
+
+void write_row(std::string& out, const JobRow& row, MemoryColumns memory) {
+  CHECK(!row.job_class.empty());
+  CHECK(memory == MemoryColumns::kWith || !row.memory.grows());
+  const Job& job = row.job;
+  append_csv_field(out, row.id);
   out.push_back(',');
   append_seconds(out, job.arrival);
   out.push_back(',');
   append_seconds(out, job.deadline);
   out.push_back(',');
-  append_csv_field(out, job_class);
+  append_csv_field(out, row.job_class);
   out.push_back(',');
-  std::array<char, 64> memory;
-  out.append(memory.data(),
-             std::to_chars(memory.data(), memory.data() + memory.size(), job.memory_gib).ptr);
+  append_number(out, job.memory_gib);
   for (const Micros time : job.time) {
     out.push_back(',');
     if (time != kNoTime) append_seconds(out, time);
   }
+  if (memory == MemoryColumns::kWith) append_memory(out, row.memory);
   out.push_back('\n');
-}
-
-void write_row(std::string& out, const JobRow& row) {
-  write_row(out, row.id, row.job_class, row.job);
 }
 
 }  // namespace partita::workload

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workload/table_source.h"
 
@@ -14,6 +16,13 @@ inline constexpr std::string_view kJobCsvHeader =
     "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s";
 inline constexpr std::array<std::string_view, 10> kJobCsvColumns{
     "id", "arrival_s", "deadline_s", "class", "memory_gib", "t1_s", "t2_s", "t3_s", "t4_s", "t7_s"};
+
+// What a job's memory does, for jobs that have a memory curve: all of these columns or none; all
+// empty for a job without.
+inline constexpr std::string_view kMemoryCsvHeader =
+    "memory_start_gib,memory_peak_gib,memory_peak_at,memory_noise_gib";
+inline constexpr std::array<std::string_view, 4> kMemoryCsvColumns{
+    "memory_start_gib", "memory_peak_gib", "memory_peak_at", "memory_noise_gib"};
 
 // The class of a job whose class field is empty.
 inline constexpr std::string_view kClassUnnamed = "none";
@@ -25,19 +34,24 @@ class CsvJobSource final : public TableSource {
   // The same for a table whose header has been read.
   static Result<std::unique_ptr<CsvJobSource>> over(CsvTable table, const RowOptions& options);
 
+  bool has_memory_curves() const override { return memory_columns_.has_value(); }
+
  private:
   CsvJobSource(CsvTable table, const RowOptions& options, const std::vector<std::size_t>& columns);
   Result<bool> convert(JobRow& row) override;
   Status convert_times(Job& job) const;
+  Status convert_memory(MemoryCurve& memory) const;
+  Status find_memory_columns();
 
   std::array<std::size_t, kJobCsvColumns.size()> columns_{};
+  std::optional<std::vector<std::size_t>> memory_columns_;
 };
 
 // Append one line each, with its line feed. What write_row prints, CsvJobSource reads back equal.
 // REQUIRES: id and class without line feeds; a class that is not empty.
-void write_header(std::string& out);
-void write_row(std::string& out, std::string_view id, std::string_view job_class, const Job& job);
-void write_row(std::string& out, const JobRow& row);
+enum class MemoryColumns : bool { kWithout, kWith };
+void write_header(std::string& out, MemoryColumns memory = MemoryColumns::kWithout);
+void write_row(std::string& out, const JobRow& row, MemoryColumns memory = MemoryColumns::kWithout);
 
 // format_seconds without its allocations: seven of these make a row.
 void append_seconds(std::string& out, Micros time);

@@ -29,16 +29,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<Trace> trace = read(text, data[0] % 2 == 1);
   if (!trace) return 0;
   std::string printed;
-  write_header(printed);
+  write_header(printed, MemoryColumns::kWith);
   for (std::uint32_t i = 0; i < trace->jobs.size(); ++i) {
     const Job& job = trace->jobs[i];
-    write_row(printed, trace->id(JobId{i}), trace->class_names[job.job_class], job);
+    JobRow row{std::string(trace->id(JobId{i})), trace->class_names[job.job_class], job, {}};
+    if (!trace->memory_curves.empty()) row.memory = trace->memory_curves[i];
+    write_row(printed, row, MemoryColumns::kWith);
   }
   const Result<Trace> back = read(printed, false);
   CHECK(back.ok());
   CHECK(back->jobs.size() == trace->jobs.size());
   CHECK(back->id_text == trace->id_text);
   CHECK(back->id_ends == trace->id_ends);
+  CHECK(back->memory_curves == trace->memory_curves);
   for (std::size_t i = 0; i < trace->jobs.size(); ++i) {
     Job job = back->jobs[i];
     CHECK(back->class_names[job.job_class] == trace->class_names[trace->jobs[i].job_class]);

@@ -200,15 +200,13 @@ JobRow random_row(Rng& rng, int number) {
   return row;
 }
 
-TEST(JobCsv, WhatIsPrintedReadsBackEqual) {
-  Rng rng(11);
-  std::vector<JobRow> rows;
-  std::string text;
-  write_header(text);
-  for (int i = 0; i < 20'000; ++i) {
-    rows.push_back(random_row(rng, i));
-    write_row(text, rows.back());
-  }
+MemoryCurve random_curve(Rng& rng) {
+  if (rng.below(2) == 0) return {};
+  const double peak = rng.lognormal(0, 3);
+  return {peak * rng.uniform(), peak, 1 - rng.uniform(), rng.uniform()};
+}
+
+void expect_same_back(const std::string& text, const std::vector<JobRow>& rows) {
   auto source = CsvJobSource::open(Input::memory(text, "jobs.csv"));
   ASSERT_TRUE(source.ok());
   JobRow back;
@@ -218,8 +216,56 @@ TEST(JobCsv, WhatIsPrintedReadsBackEqual) {
     ASSERT_EQ(back.id, row.id);
     ASSERT_EQ(back.job_class, row.job_class);
     ASSERT_EQ(back.job, row.job);
+    ASSERT_EQ(back.memory, row.memory);
   }
   EXPECT_FALSE(*(*source)->next(back));
+}
+
+TEST(JobCsv, WhatIsPrintedReadsBackEqual) {
+  Rng rng(11);
+  std::vector<JobRow> rows;
+  std::string text;
+  write_header(text);
+  for (int i = 0; i < 20'000; ++i) {
+    rows.push_back(random_row(rng, i));
+    write_row(text, rows.back());
+  }
+  expect_same_back(text, rows);
+}
+
+TEST(JobCsv, MemoryCurvesReadBackEqual) {
+  Rng rng(12);
+  std::vector<JobRow> rows;
+  std::string text;
+  write_header(text, MemoryColumns::kWith);
+  for (int i = 0; i < 5'000; ++i) {
+    rows.push_back(random_row(rng, i));
+    rows.back().memory = random_curve(rng);
+    write_row(text, rows.back(), MemoryColumns::kWith);
+  }
+  expect_same_back(text, rows);
+}
+
+std::string memory_complaint(const std::string& columns, const std::string& fields) {
+  const std::string text =
+      std::string(kJobCsvHeader) + "," + columns + "\n1,0,9,x,1,5,,,,," + fields + "\n";
+  auto source = CsvJobSource::open(Input::memory(text, "jobs.csv"));
+  if (!source) return source.error().message;
+  JobRow row;
+  const Result<bool> more = (*source)->next(row);
+  return more ? "accepted" : more.error().message;
+}
+
+TEST(JobCsv, AMemoryCurveIsWholeAndGrows) {
+  const std::string all(kMemoryCsvHeader);
+  EXPECT_EQ(memory_complaint(all, "1,2,0.5,0"), "accepted");
+  EXPECT_EQ(memory_complaint(all, ",,,"), "accepted");
+  for (const char* fields :
+       {"2,1,0.5,0", "1,2,0,0", "1,2,1.5,0", "1,2,0.5,", "0,0,1,0", "x,2,1,0", "-1,2,1,0"}) {
+    EXPECT_NE(memory_complaint(all, fields).find("jobs.csv line 2"), std::string::npos) << fields;
+  }
+  const std::string missing = memory_complaint("memory_start_gib,memory_peak_gib", "1,2");
+  EXPECT_NE(missing.find("memory_peak_at"), std::string::npos) << missing;
 }
 
 std::int64_t resident_kib() {

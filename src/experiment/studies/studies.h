@@ -8,6 +8,7 @@
 namespace partita::experiment {
 
 Study ccgrid25_study();
+Study migm_study();
 Study sensitivity_study();
 // With the published traces that the folder has as further settings; an error when it has none.
 Result<Study> sensitivity_study_with(const std::string& folder);

@@ -103,8 +103,8 @@ bool OnDemand::has_idle(const decide::View& view, std::span<const mig::ProfileIn
 }
 
 // More is better, the first figure that differs decides. First fit: the first place found is best.
-std::vector<int> OnDemand::score(const mig::GpuModel& model, const mig::Layout& before,
-                                 const mig::Layout& after) const {
+OnDemand::Score OnDemand::score(const mig::GpuModel& model, const mig::Layout& before,
+                                const mig::Layout& after) const {
   switch (options_.placement) {
     case Placement::kFirstFit:
       break;
@@ -112,7 +112,7 @@ std::vector<int> OnDemand::score(const mig::GpuModel& model, const mig::Layout& 
       // A GPU that is in use already before an empty one: whole GPUs stay whole.
       return {before.empty() ? 0 : 1, longest_free_run(model, after), places_left(model, after)};
     case Placement::kMostReachable:
-      return {before.empty() ? 0 : 1, full_layouts_with(full_layouts_, after)};
+      return {before.empty() ? 0 : 1, full_layouts_with(full_layouts_, after), 0};
   }
   return {};
 }
@@ -120,14 +120,14 @@ std::vector<int> OnDemand::score(const mig::GpuModel& model, const mig::Layout& 
 std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
                                                     mig::ProfileIndex profile) const {
   std::optional<Place> best;
-  std::vector<int> best_score;
+  Score best_score{};
   for (std::uint32_t gpu = 0; gpu < wanted_.size(); ++gpu) {
     for (const std::uint8_t start : model.profiles[profile].starts) {
       if (!mig::fits(model, wanted_[gpu], {profile, start})) continue;
       if (options_.placement == Placement::kFirstFit) return Place{GpuId{gpu}, start};
       mig::Layout after = wanted_[gpu];
       after.add({profile, start});
-      const std::vector<int> its_score = score(model, wanted_[gpu], after);
+      const Score its_score = score(model, wanted_[gpu], after);
       if (best && its_score <= best_score) continue;
       best = Place{GpuId{gpu}, start};
       best_score = its_score;

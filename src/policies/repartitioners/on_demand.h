@@ -10,6 +10,7 @@
 // that reconfigures for the next job in the queue.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,8 +51,9 @@ class OnDemand : public decide::Repartitioner {
   bool has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles);
   void make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
   std::optional<Place> find_place(const mig::GpuModel& model, mig::ProfileIndex profile) const;
-  std::vector<int> score(const mig::GpuModel& model, const mig::Layout& before,
-                         const mig::Layout& after) const;
+  using Score = std::array<int, 3>;
+  Score score(const mig::GpuModel& model, const mig::Layout& before,
+              const mig::Layout& after) const;
 
   Options options_;
   std::vector<mig::Layout> full_layouts_;                       // kMostReachable
