@@ -238,8 +238,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 
     // Generated jobs
     {.name = "kind", .kind = ValueKind::kName, .metavar = "migm|papers|poisson|realistic",
-     .sentence = "Generator of jobs: batches in the manner of MIGM, the papers' day, constant-rate Poisson arrivals, or a "
-                 "workload after real traces; generate takes papers when none is given.",
+     .sentence = "Generator of jobs: batches in the manner of MIGM, the papers' day, "
+                 "constant-rate Poisson arrivals, or a workload after real traces; generate takes "
+                 "papers when none is given.",
      .verbs = kMakes, .section = "workload", .choices = generator_names},
     {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
      .unit = "h",

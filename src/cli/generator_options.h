@@ -19,8 +19,9 @@ workload::PoissonOptions poisson_options(const Values& values);
 workload::RealisticOptions realistic_options(const Values& values);
 workload::ReaderOptions reader_options(const Values& values);
 
-// What makes the jobs: "migm", "papers", "poisson", "realistic", "trace" for a file; nothing when neither
-// --jobs nor --kind is set. A typed flag wins over a file's; both in one place are an error.
+// What makes the jobs: "migm", "papers", "poisson", "realistic", "trace" for a file; nothing when
+// neither --jobs nor --kind is set. A typed flag wins over a file's; both in one place are an
+// error.
 Result<std::optional<std::string>> job_origin(const Values& values);
 
 // Refuses a value that is no use to this origin of jobs.

@@ -110,6 +110,8 @@ constexpr std::string_view kMarkdownFiles =
     "stay of\n"
     "  a job on a slice, in order of its end. `start_slot` is the first memory slice of the "
     "instance.\n"
+    "  Where memory can grow there is a column `lost` more: 1 if the job began from nothing "
+    "after it.\n"
     "* `--layouts`: `gpu,begin_s,end_s,layout`, what each GPU offered: the instances that existed "
     "and\n"
     "  were not being made or unmade. The last `end_s` of each GPU is the end of the energy "

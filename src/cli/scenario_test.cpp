@@ -116,7 +116,7 @@ TEST(Scenario, AFileOfJobsIsFoundFromTheScenariosFolder) {
 }
 
 TEST(Presets, EachOneReadsAndSaysWhatItIs) {
-  ASSERT_EQ(presets().size(), 5U);
+  ASSERT_EQ(presets().size(), 6U);
   for (const Preset& preset : presets()) {
     Values values;
     const auto info = parse_scenario(preset.text, preset.name, "", values);

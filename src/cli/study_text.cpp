@@ -91,8 +91,6 @@ std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
       return "reproduced";
     case experiment::ClaimVerdict::kNotReproduced:
       return "not reproduced";
-    case experiment::ClaimVerdict::kNotComparable:
-      return "not comparable";
     case experiment::ClaimVerdict::kTooFewDays:
       return "too few days";
     case experiment::ClaimVerdict::kNotComparable:

@@ -17,12 +17,12 @@ TEST(UpperProjection, CarriesALineOnExactly) {
 }
 
 // By hand: xs 1 2 3, ys 1 2 6: slope 2.5, mean 3, residuals 0.5 -1 0.5, variance 1.5 / 1; at 5 the
-// line has 10.5 - 2.5 = 8 and the forecast variance 1.5 * (1 + 1/3 + 9/2) = 8.75.
+// line has 3 + 2.5 * 3 = 10.5 and the forecast variance 1.5 * (1 + 1/3 + 9/2) = 8.75.
 TEST(UpperProjection, AddsStandardErrorsOfAForecast) {
   const std::vector<double> xs{1, 2, 3};
   const std::vector<double> ys{1, 2, 6};
-  EXPECT_NEAR(upper_projection(xs, ys, 5, 0), 8, 1e-12);
-  EXPECT_NEAR(upper_projection(xs, ys, 5, 2), 8 + 2 * std::sqrt(8.75), 1e-12);
+  EXPECT_NEAR(upper_projection(xs, ys, 5, 0), 10.5, 1e-12);
+  EXPECT_NEAR(upper_projection(xs, ys, 5, 2), 10.5 + 2 * std::sqrt(8.75), 1e-12);
 }
 
 // The margin is what it says: about 99 % of the values at the end lie below it, for normal errors

@@ -69,7 +69,8 @@ struct Claim {
   std::string policy;
   std::string other;  // see the kinds
   double published = 0;
-  double tolerance = 0;    // relative for means and ratios, points for percentages of gain and of layouts
+  // Relative for means and ratios, points for percentages of gain and of layouts.
+  double tolerance = 0;
   std::string remark;      // why it may differ
   bool comparable = true;  // or something it depends on was not published
 };

@@ -146,11 +146,9 @@ void World::rest(JobHandle handle, decide::ActiveJob& job) {
 
 // REQUIRES: the job still has its slice.
 void World::charge_interruption(JobHandle handle, decide::ActiveJob& job) {
-  if (!free_preemption_) job.restart = options.preemption.cost;
-  if (!memory.any()) return;
-  Micros& unpaid = restart_unpaid_[handle.value];
-  if (now >= job.progress_from) unpaid = Micros{};
-  job.restart = std::max(free_preemption_ ? Micros{} : options.preemption.cost, unpaid);
+  const Micros unpaid = job.overhead(now);
+  job.restart = free_preemption_ ? unpaid : std::max(options.preemption.cost, unpaid);
+  if (memory.any()) restart_unpaid_[handle.value] = unpaid;
 }
 
 // The job is due when it is done or when it must leave for more memory, whichever comes first.

@@ -60,8 +60,8 @@ struct World {
   void finish(RunResult& result);
 
   // Takes over the position of another world of the same options: time, cluster, jobs and their
-  // completions, the state of the meter; not its counters and logs. Where run times and memory needs
-  // are estimates, they are taken for the truth.
+  // completions, the state of the meter; not its counters and logs. Where run times and memory
+  // needs are estimates, they are taken for the truth.
   void copy_position(const World& other);
   // The same of a part of another world, whose GPUs are those of this one in that order: the jobs
   // that run there, and of the waiting ones the share that the part is of the whole, evenly taken.
