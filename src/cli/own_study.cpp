@@ -36,10 +36,12 @@ std::string profile_of(const Values& values) {
   return *origin == "realistic" ? values.text("profile") : "flat";
 }
 
-// The more GPUs, the more happens between two changes that matter.
+// The more GPUs, the more happens between two changes that matter; a fleet that is looked at
+// through a sample sees to that itself.
 std::string pace_of(const Values& values) {
   constexpr std::uint64_t kEventsPerGpu = 4;
-  return fmt::format("every={}", kEventsPerGpu * values.count("gpus"));
+  constexpr std::uint64_t kSampledFrom = 16;
+  return fmt::format("every={}", kEventsPerGpu * std::min(kSampledFrom, values.count("gpus")));
 }
 
 std::vector<StudyPolicy> usual_policies(const Values& values) {

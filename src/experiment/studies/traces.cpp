@@ -21,7 +21,8 @@ struct TraceRow {
   std::uint32_t gpus;
   decide::Preemption preemption;
   std::string mix;
-  std::string timetable;
+  std::string timetable = {};
+  std::string pace = kPaceOfFewJobs;
 };
 
 workload::ReaderOptions scaled_durations(double scale) {
@@ -79,7 +80,8 @@ std::vector<TraceRow> rows() {
        8,
        none,
        "static:1,1,1,1,1,1,1,1",
-       ""},
+       "",
+       "every=40,horizon=60"},
   };
 }
 
@@ -109,7 +111,7 @@ Result<StudySetting> setting_of(const TraceRow& row, const std::string& path) {
   setting.preemption = row.preemption;
   setting.cost = sim::RepartitionCost::kMeasured;
   setting.shown = StudySetting::Shown::kRow;
-  setting.policies = sensitivity_policies("mdd", row.mix, row.timetable, "flat", kPaceOfFewJobs);
+  setting.policies = sensitivity_policies("mdd", row.mix, row.timetable, "flat", row.pace);
   return setting;
 }
 
