@@ -28,7 +28,8 @@ std::string tuned_hourly();
 // Looking ahead, beginning with the layouts of "static:...". `profile` is what it expects of the
 // day; `pace` is how often it looks and how closely, which a small or idle fleet can do more often.
 inline constexpr const char* kPaceOfEight = "every=30";
-inline constexpr const char* kPaceOfOne = "every=2,samples=16,finalists=4";
+inline constexpr const char* kPaceOfOne =
+    "every=1,samples=16,finalists=12,rest=0,horizon=900,screen=900";
 std::string lookahead_from(const std::string& static_mix, const std::string& profile = "papers",
                            const std::string& pace = kPaceOfEight);
 
