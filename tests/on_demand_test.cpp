@@ -20,12 +20,20 @@ class OnDemandRun : public testing::TestWithParam<const char*> {
     options_.gpus = 3;
     options_.preemption.mode = decide::Preemption::Mode::kNone;
     options_.keep_jobs = options_.keep_schedule = true;
-    const auto scheduler = policies::make_scheduler("fifo+requested", 1);
+    half_speed_ = std::string_view(GetParam()).ends_with("half-speed");
+    const auto scheduler =
+        policies::make_scheduler(half_speed_ ? "fifo+half-speed" : "fifo+requested", 1);
     const auto repartitioner =
         policies::make_repartitioner(GetParam(), *options_.model, options_.gpus);
     result_ = *sim::simulate(trace_, options_, **scheduler, **repartitioner);
   }
 
+  std::uint16_t asked(const decide::ActiveJob& job) const {
+    return half_speed_ ? policies::half_speed_profile(*options_.model, job)
+                       : policies::only_requested_profile(*options_.model, job);
+  }
+
+  bool half_speed_ = false;
   workload::Trace trace_;
   sim::RunOptions options_;
   sim::RunResult result_;
@@ -38,7 +46,7 @@ TEST_P(OnDemandRun, GivesEveryJobTheProfileItAsksFor) {
   for (const sim::SchedulePiece& piece : result_.schedule) {
     const workload::Job& job = trace_.jobs[piece.id.value];
     const decide::ActiveJob active = decide::make_active(job, piece.id, fits(job));
-    EXPECT_EQ(piece.profile, policies::requested_profile(*options_.model, active));
+    EXPECT_EQ(1U << piece.profile, asked(active));
   }
 }
 
@@ -49,12 +57,36 @@ TEST_P(OnDemandRun, MakesAndUnmakesInstancesWithTheWork) {
   EXPECT_TRUE(result_.layouts.front().layout.empty());
 }
 
+std::string name_of(const testing::TestParamInfo<const char*>& each) {
+  const std::string_view rule = each.param;
+  if (rule.ends_with("half-speed")) return "HalfSpeed";
+  return rule == "ondemand" ? "FirstFit" : "LeastFragmenting";
+}
+
 INSTANTIATE_TEST_SUITE_P(Placements, OnDemandRun,
-                         testing::Values("ondemand", "ondemand:least-fragmenting"),
-                         [](const auto& each) {
-                           return std::string(each.param) == "ondemand" ? "FirstFit"
-                                                                        : "LeastFragmenting";
-                         });
+                         testing::Values("ondemand", "ondemand:least-fragmenting",
+                                         "ondemand:first-fit,half-speed"),
+                         name_of);
+
+// Half as fast as can be is enough, and no smaller profile is.
+TEST(HalfSpeed, IsTheSmallestProfileThatIsAtLeastHalfAsFast) {
+  const mig::GpuModel& model = **mig::find_gpu("a100-40gb");
+  const cluster::ProfileFits fits(model);
+  for (const workload::Job& job : cases::papers_day({.rate = 2, .hours = 4}, 5).jobs) {
+    const auto active = decide::make_active(job, JobId{0}, fits(job));
+    const unsigned asked = policies::half_speed_profile(model, active);
+    for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+      const auto size = workload::slice_size_index(model.profiles[i].compute_slices);
+      const bool fast = active.time[*size] <= 2 * active.fastest_time();
+      if (1U << i == asked) {
+        EXPECT_TRUE(fast);
+      }
+      if (1U << i < asked) {
+        EXPECT_FALSE(fast && (active.fits >> i & 1U) != 0);
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace partita

@@ -36,7 +36,7 @@ TEST(Study, EveryClaimNamesASettingAndPoliciesThatAreRun) {
 TEST(Study, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(find_study("x").error().message,
             "unknown experiment 'x'; known: ccgrid25, migm, sensitivity, smart-mig, "
-            "tech-report");
+            "tech-report, weights");
 }
 
 TEST(Study, ADefinitionChangesWithWhatARunDependsOn) {

@@ -57,8 +57,8 @@ double ArrivalModel::level(Micros now) const {
   return exposure > 0 ? count / exposure : 0;
 }
 
-void ArrivalModel::sample(Rng& rng, Micros now, Micros until,
-                          std::vector<workload::Job>& jobs, double share) const {
+void ArrivalModel::sample(Rng& rng, Micros now, Micros until, std::vector<workload::Job>& jobs,
+                          double share) const {
   jobs.clear();
   const double peak = *std::max_element(profile_.begin(), profile_.end());
   const double peak_rate = share * level(now) * peak / static_cast<double>(kHour.count);

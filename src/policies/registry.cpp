@@ -63,6 +63,9 @@ std::unique_ptr<SliceRule> make_first(std::uint64_t) {
 std::unique_ptr<SliceRule> make_requested(std::uint64_t) {
   return std::make_unique<Requested>(only_requested_profile, lower_gpu_first);
 }
+std::unique_ptr<SliceRule> make_half_speed(std::uint64_t) {
+  return std::make_unique<Requested>(half_speed_profile, lower_gpu_first);
+}
 std::unique_ptr<SliceRule> make_tightest(std::uint64_t) {
   return std::make_unique<Requested>(tightest_profiles, larger_first);
 }
@@ -85,6 +88,14 @@ decide::PolicyFacts facts(std::string name, std::string summary, bool times, boo
 decide::PolicyFacts requested_facts() {
   decide::PolicyFacts made = facts(
       "requested", "a slice of the profile the job asks for, or it waits", kTimes, kDeadlines);
+  made.may_wait = true;
+  return made;
+}
+
+decide::PolicyFacts half_speed_facts() {
+  decide::PolicyFacts made =
+      facts("half-speed", "a slice of the smallest profile at least half as fast, or it waits",
+            kTimes, !kDeadlines);
   made.may_wait = true;
   return made;
 }
@@ -198,6 +209,7 @@ const std::vector<PlacementRow>& placements() {
        make_fastest},
       {facts("first", "first free slice, GPUs and slots by number", !kTimes, !kDeadlines),
        make_first},
+      {half_speed_facts(), make_half_speed},
       {facts("largest", "largest free slice", !kTimes, !kDeadlines), make_largest},
       {marginal_et_facts(), make_rule<MarginalEt>},
       {facts("most-packed", "busiest GPU with a slice that is on time, slowest such slice", kTimes,

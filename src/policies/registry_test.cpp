@@ -67,8 +67,8 @@ TEST(Registry, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(make_scheduler("foo+slowest", 1).error().message,
             "unknown order of jobs 'foo'; known: atc, category, edf, fifo, lalf, llf, mdd, sjf");
   EXPECT_EQ(scheduler_facts("mdd+foo").error().message,
-            "unknown placement 'foo'; known: earliest, fastest, first, largest, marginal-et, "
-            "most-packed, random, requested, slowest, smallest, tightest, wide-first");
+            "unknown placement 'foo'; known: earliest, fastest, first, half-speed, largest, "
+            "marginal-et, most-packed, random, requested, slowest, smallest, tightest, wide-first");
 }
 
 }  // namespace

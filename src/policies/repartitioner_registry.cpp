@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "policies/layout_list.h"
 #include "policies/learned/learned_repartitioner.h"
@@ -81,13 +83,14 @@ Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint
 
 Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) {
   OnDemand::Options options;
-  const bool fragmenting = text == "least-fragmenting";
-  if (fragmenting) options.placement = OnDemand::Placement::kLeastFragmenting;
-  if (fragmenting || text.empty() || text == "first-fit") {
-    return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(options));
+  const std::vector<std::string> known{"first-fit", "least-fragmenting", "half-speed"};
+  for (const std::string_view word : split(text, ',')) {
+    if (word == "least-fragmenting") options.placement = OnDemand::Placement::kLeastFragmenting;
+    if (word == "half-speed") options.asked = half_speed_profile;
+    const bool good = std::find(known.begin(), known.end(), word) != known.end();
+    if (!good && !text.empty()) return unknown_name("word of ondemand", word, known);
   }
-  const std::vector<std::string> known{"first-fit", "least-fragmenting"};
-  return unknown_name("placement of ondemand", text, known);
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(options));
 }
 
 Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
@@ -133,9 +136,9 @@ const std::vector<Row>& rows() {
        "fuses and splits idle instances for the next job in the queue; with the placement tightest",
        make_migm_b},
       {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
-      {"ondemand", Row::Text::kOptional, "ondemand[:first-fit|least-fragmenting]",
+      {"ondemand", Row::Text::kOptional, "ondemand[:first-fit|least-fragmenting][,half-speed]",
        "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "
-       "the placement requested",
+       "the placement requested, or half-speed for both",
        make_on_demand},
       {"static", Row::Text::kRequired, "static:LAYOUTS",
        "one layout for each GPU, or one for all, for the whole run", make_static},

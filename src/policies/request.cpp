@@ -1,10 +1,18 @@
 #include "policies/request.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 
 namespace partita::policies {
+namespace {
+
+double time_on(const mig::GpuModel& model, const decide::ActiveJob& job, std::size_t profile) {
+  return job.time[*workload::slice_size_index(model.profiles[profile].compute_slices)];
+}
+
+}  // namespace
 
 mig::ProfileIndex requested_profile(const mig::GpuModel& model, const decide::ActiveJob& job) {
   CHECK(job.fits != 0);
@@ -14,8 +22,7 @@ mig::ProfileIndex requested_profile(const mig::GpuModel& model, const decide::Ac
   // The catalogue lists profiles by compute slices, then memory, plain before media.
   for (std::size_t i = 0; i < model.profiles.size(); ++i) {
     if ((job.fits >> i & 1U) == 0) continue;
-    const auto size = workload::slice_size_index(model.profiles[i].compute_slices);
-    const double time = job.time[*size];
+    const double time = time_on(model, job, i);
     const auto profile = static_cast<mig::ProfileIndex>(i);
     if (time <= patience) return profile;
     if (fastest && time >= fastest_time) continue;
@@ -27,6 +34,20 @@ mig::ProfileIndex requested_profile(const mig::GpuModel& model, const decide::Ac
 
 std::uint16_t only_requested_profile(const mig::GpuModel& model, const decide::ActiveJob& job) {
   return static_cast<std::uint16_t>(1U << requested_profile(model, job));
+}
+
+std::uint16_t half_speed_profile(const mig::GpuModel& model, const decide::ActiveJob& job) {
+  CHECK(job.fits != 0);
+  constexpr double kSlower = 2;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    if ((job.fits >> i & 1U) != 0) least = std::min(least, time_on(model, job, i));
+  }
+  std::size_t smallest = 0;
+  while ((job.fits >> smallest & 1U) == 0 || time_on(model, job, smallest) > kSlower * least) {
+    ++smallest;
+  }
+  return static_cast<std::uint16_t>(1U << smallest);
 }
 
 int tightest_memory_slices(const mig::GpuModel& model, const decide::ActiveJob& job) {

@@ -20,6 +20,10 @@ using AskedProfiles = std::uint16_t (*)(const mig::GpuModel& model, const decide
 
 std::uint16_t only_requested_profile(const mig::GpuModel& model, const decide::ActiveJob& job);
 
+// The smallest profile on which the job takes at most twice its least time: what a user asks for
+// who gives way to others without waiting much longer.
+std::uint16_t half_speed_profile(const mig::GpuModel& model, const decide::ActiveJob& job);
+
 // The profiles that fit the job and take the fewest memory slices: of what one of them takes
 // nothing would be gained by a smaller compute share, so the job may have any.
 std::uint16_t tightest_profiles(const mig::GpuModel& model, const decide::ActiveJob& job);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/check.h"
@@ -204,6 +206,28 @@ void append_pareto(const SettingRuns& setting, const Summary& summary, Json& par
   }
 }
 
+// Settings named "a=..." are one experiment at several weights: each shows the points of all.
+void share_weights(Json& pareto) {
+  const auto is_weight = [](const Json& point) {
+    return point["setting"].get_ref<const std::string&>().starts_with("a=");
+  };
+  std::set<std::string> settings;
+  std::vector<Json> points;
+  for (const Json& point : pareto) {
+    if (!is_weight(point)) continue;
+    settings.insert(point["setting"].get<std::string>());
+    points.push_back(point);
+  }
+  for (const std::string& setting : settings) {
+    for (Json point : points) {
+      if (point["setting"] == setting) continue;
+      point["setting"] = setting;
+      point["best"] = nullptr;
+      pareto.push_back(std::move(point));
+    }
+  }
+}
+
 }  // namespace
 
 Result<Json> page_data(const PageInput& input) {
@@ -226,6 +250,7 @@ Result<Json> page_data(const PageInput& input) {
     json["settings"].push_back(setting_json(setting, *summary, input.notes));
     append_pareto(setting, *summary, json["pareto"]);
   }
+  share_weights(json["pareto"]);
   json["day"] = input.days;
   json["figures"] = input.notes.figures;
   return json;

@@ -95,6 +95,19 @@ mig::ProfileIndex asked_for(const mig::GpuModel& model, const Waiting& job) {
   return *best;
 }
 
+// Of the profiles at least half as fast as the fastest, the first in the catalogue's order of size.
+bool is_half_speed(const mig::GpuModel& model, const Waiting& job, mig::ProfileIndex profile) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    const bool able = can_run(model, job, static_cast<mig::ProfileIndex>(i));
+    times.push_back(able ? whole_time(*job.facts, model.profiles[i].compute_slices)
+                         : std::numeric_limits<double>::infinity());
+  }
+  const double least = *std::ranges::min_element(times);
+  const auto first = std::ranges::find_if(times, [&](double time) { return time <= 2 * least; });
+  return first - times.begin() == static_cast<std::ptrdiff_t>(profile);
+}
+
 // Of the profiles that hold the job, those that take the fewest memory slices.
 bool is_tightest(const mig::GpuModel& model, const Waiting& job, mig::ProfileIndex profile) {
   for (std::size_t i = 0; i < model.profiles.size(); ++i) {
@@ -112,6 +125,7 @@ std::vector<Option> options_for(const Setup& setup, const Waiting& job, Micros n
     if (!can_run(*setup.model, job, profile)) continue;
     if (setup.placement == "tightest" && !is_tightest(*setup.model, job, profile)) continue;
     if (setup.placement == "requested" && profile != asked_for(*setup.model, job)) continue;
+    if (setup.placement == "half-speed" && !is_half_speed(*setup.model, job, profile)) continue;
     const mig::Profile& facts = setup.model->profiles[profile];
     const double time = whole_time(*job.facts, facts.compute_slices);
     options.push_back({.index = i,
@@ -171,7 +185,7 @@ Rank rank_of(const std::string& placement, const Option& option) {
     return joined({late, -busy}, list);
   }
   CHECK(placement == "smallest" || placement == "largest" || placement == "first" ||
-        placement == "requested" || placement == "tightest");
+        placement == "requested" || placement == "tightest" || placement == "half-speed");
   return list;
 }
 

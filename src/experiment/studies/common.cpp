@@ -48,4 +48,12 @@ StudyPolicy on_demand_policy(const std::string& placement) {
           decide::Preemption{decide::Preemption::Mode::kNone, {}}, sim::RepartitionCost::kMeasured};
 }
 
+StudyPolicy modest_on_demand_policy(const std::string& placement) {
+  StudyPolicy policy = on_demand_policy(placement);
+  policy.name += ",half-speed";
+  policy.scheduler = "mdd+half-speed";
+  policy.repartition += ",half-speed";
+  return policy;
+}
+
 }  // namespace partita::experiment

@@ -94,7 +94,7 @@ std::vector<StudyPolicy> sensitivity_policies(const std::string& scheduler, cons
       {"looking ahead", scheduler, lookahead_from(mix, profile, pace)},
       {"whole GPUs", scheduler, "none"}};
   if (!timetable.empty()) policies.push_back({"timetable", scheduler, timetable});
-  StudyPolicy on_demand = on_demand_policy("least-fragmenting");
+  StudyPolicy on_demand = modest_on_demand_policy("least-fragmenting");
   on_demand.name = "on demand";
   policies.push_back(on_demand);
   return policies;

@@ -26,6 +26,7 @@ StudySetting load_setting(int rate) {
   };
   setting.policies.push_back(on_demand_policy("first-fit"));
   setting.policies.push_back(on_demand_policy("least-fragmenting"));
+  setting.policies.push_back(modest_on_demand_policy("least-fragmenting"));
   if (rate == 20) setting.policies.push_back({"cedf/hourly", "cedf", tuned_hourly()});
   setting.keep_layouts = rate == 20;
   return setting;

@@ -14,6 +14,7 @@ Study sensitivity_study();
 Result<Study> sensitivity_study_with(const std::string& folder);
 Study smart_mig_study();
 Study tech_report_study();
+Study weights_study();
 
 // The static mix of SMART-MIG, Fig. 12.
 inline constexpr const char* kPaperMix = "static:1,1,2,3,3,5,5,10";
@@ -39,5 +40,7 @@ StudySetting smart_mig_setting(double rate);
 // On-demand slicing as the dynamic drivers of today do it: nothing is moved, every instance is paid
 // for. `placement` is first-fit or least-fragmenting.
 StudyPolicy on_demand_policy(const std::string& placement);
+// The same, with jobs that ask for half the speed (policies/request.h) instead of being on time.
+StudyPolicy modest_on_demand_policy(const std::string& placement);
 
 }  // namespace partita::experiment

@@ -81,7 +81,7 @@ std::vector<TraceRow> rows() {
        none,
        "static:1,1,1,1,1,1,1,1",
        "",
-       "every=40,horizon=60"},
+       "every=40,horizon=60,screen=60"},
   };
 }
 
