@@ -142,7 +142,10 @@ Outcome train_and_write(const Values& values, learn::TrainOptions& options, Cons
     auto opened = OutputFile::open(values.text("log"));
     if (!opened) return opened.error();
     log = *std::move(opened);
-    options.log = [&log](const std::string& line) { log->writer().write(line + "\n"); };
+    options.log = [&log](const std::string& line) {
+      log->writer().write(line + "\n");
+      log->writer().flush();  // for who watches; a failure is kept and told by commit()
+    };
   }
   if (values.given("checkpoint") != nullptr) {
     options.checkpoint = [&](const nn::TensorFile& file) {

@@ -99,7 +99,7 @@ Status Trainer::validate(const nn::Model& model, std::string_view phase, double 
   if (options_.log) {
     options_.log(fmt::format(
         R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
-        R"("best_et":{:.6f}{}}})",
+        R"("validation_energy_w_min":{:.0f},"best_et":{:.6f}{}}})",
         phase, part, best_.decisions, score->et, score->energy_w_min, best_.validation_et, more));
   }
   return {};

@@ -229,7 +229,13 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
                         "log.jsonl --json")
                         .json();
   EXPECT_EQ(json["system"], "mean-field+");
-  EXPECT_GT(lines_of(read("log.jsonl")), 2U);
+  const std::string log = read("log.jsonl");
+  EXPECT_GT(lines_of(log), 2U);
+  for (const std::string_view line : split(trim(log), '\n')) {
+    const auto entry = nlohmann::json::parse(line);
+    EXPECT_GE(entry["validation_et"].get<double>(), entry["best_et"].get<double>());
+    EXPECT_GT(entry["validation_energy_w_min"].get<double>(), 1e5);
+  }
   EXPECT_EQ(run("simulate" + day + "learned:m.safetensors").status, 0);
   const auto judged =
       run("evaluate --model m.safetensors --test-days 2 --json" + day + "static:2").json();
