@@ -221,6 +221,16 @@ TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
   EXPECT_NE(timetable.find("--repartition timetable:"), std::string::npos);
 }
 
+TEST_F(Commands, TheModelsThatShipRunOnFleetsOfAnySize) {
+  const std::string model = std::string(PARTITA_SOURCE_DIR) + "/models/smart-mig.safetensors";
+  for (const char* fleet : {" --gpus 8 --rate 12", " --gpus 30 --rate 40"}) {
+    const Ran ran = run("simulate --scenario smart-mig --hours 2 --repartition learned:" + model +
+                        fleet + " --json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_GT(ran.json()["repartitions"].get<int>(), 0) << fleet;
+  }
+}
+
 TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
   const std::string day = " --scenario smart-mig --gpus 2 --rate 4 --repartition ";
   const auto json = run("train mean-field+" + day +
@@ -241,8 +251,7 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
       run("evaluate --model m.safetensors --test-days 2 --json" + day + "static:2").json();
   EXPECT_EQ(judged["encoding"], "mean-field+/1");
   EXPECT_EQ(judged["against"][0]["repartition"], "static:2");
-  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a100-80gb").status,
-            2);
+  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a100-80gb").status, 2);
   write("bad.safetensors", read("m.safetensors").substr(0, 900));
   const Ran bad = run("simulate" + day + "learned:bad.safetensors");
   EXPECT_EQ(bad.status, 2);
