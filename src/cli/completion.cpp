@@ -103,8 +103,8 @@ std::string fish_flag(const FlagRecord& flag) {
                        fish_text(flag.sentence));
   }
   const std::string_view value = flag.is_switch() ? "" : takes_file(flag) ? " -rF" : " -x";
-  return fmt::format("complete -c partita -f -n '{}' -l {}{}{} -d '{}'\n", condition, flag.name,
-                     value, choices, fish_text(flag.sentence));
+  return fmt::format("complete -c partita -f -n '{}' -l {}{}{} -d '{}'\n", condition,
+                     shown_name(flag).substr(2), value, choices, fish_text(flag.sentence));
 }
 
 std::string fish_script() {

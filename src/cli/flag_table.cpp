@@ -22,8 +22,9 @@ constexpr VerbSet kEvery = ~VerbSet{0};
 constexpr VerbSet kLearns = set_of(Verb::kTrain, Verb::kEvaluate);
 constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment) | kLearns;
 constexpr VerbSet kRuns = kDays | set_of(Verb::kSimulate, Verb::kCompare, Verb::kSize);
-constexpr VerbSet kMakes = kRuns | set_of(Verb::kGenerate);
-constexpr VerbSet kReads = kRuns | set_of(Verb::kConvert);
+constexpr VerbSet kCounts = kRuns | set_of(Verb::kBound);
+constexpr VerbSet kMakes = kCounts | set_of(Verb::kGenerate);
+constexpr VerbSet kReads = kCounts | set_of(Verb::kConvert);
 constexpr double kMedianMax = kMinutesMax * 60;
 
 template <typename T>
@@ -71,7 +72,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     // What is asked
     {.name = "gpu", .kind = ValueKind::kText, .metavar = "MODEL", .default_text = "a100-40gb",
      .sentence = "GPU model; `partita gpus` lists them.",
-     .verbs = kRuns | set_of(Verb::kLayouts), .section = "cluster",
+     .verbs = kCounts | set_of(Verb::kLayouts), .section = "cluster",
      .choices = gpu_names, .check = check_gpu},
     {.name = "profiles", .kind = ValueKind::kSwitch,
      .sentence = "Also list the profiles and power curves of each model.",
@@ -95,12 +96,12 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "standard input.",
      .verbs = kReads, .section = "workload"},
     {.name = "gpus", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
-     .low = 1, .high = kGpusMax, .sentence = "Number of GPUs.", .verbs = kRuns,
+     .low = 1, .high = kGpusMax, .sentence = "Number of GPUs.", .verbs = kCounts,
      .section = "cluster"},
     {.name = "power", .kind = ValueKind::kText, .metavar = "CURVE",
      .sentence = "Power curve of the GPU model; the default is the first that `partita gpus` "
                  "lists.",
-     .verbs = kRuns, .section = "cluster", .choices = power_names},
+     .verbs = kCounts, .section = "cluster", .choices = power_names},
     {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
      .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
      .verbs = kDays | set_of(Verb::kSimulate, Verb::kSize), .section = "policy",
@@ -147,12 +148,12 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "et-a", .kind = ValueKind::kNumber, .metavar = "A", .default_text = "2e-7",
      .low = 0, .high = kEtAMax, .unit = "per W·min",
      .sentence = "Weight of energy (W·min) against mean tardiness (min) in ET.",
-     .verbs = kRuns, .section = "score"},
+     .verbs = kCounts, .section = "score"},
     {.name = "horizon", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = kSecondsMax, .unit = "s",
      .sentence = "Count energy at least up to here; the default is the last completion and, for "
                  "generated jobs, the end of the arrivals.",
-     .verbs = kRuns, .section = "score"},
+     .verbs = kCounts, .section = "score"},
     {.name = "seed", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 0, .high = kSeedMax,
      .sentence = "Seed of generated jobs and of policies that draw random numbers.",
@@ -198,6 +199,26 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .low = 2, .high = 24, .sentence = "Switches a day of a timetable.",
      .verbs = set_of(Verb::kTune)},
 
+    // Bounds
+    {.name = "bound-kind", .kind = ValueKind::kName, .metavar = "energy|tardiness|et",
+     .sentence = "Bound only this; the default is all three.", .verbs = set_of(Verb::kBound),
+     .choices = bound_kind_names, .typed = "kind"},
+    {.name = "time-limit", .kind = ValueKind::kNumber, .metavar = "SECONDS",
+     .default_text = "60", .low = 0, .high = kSecondsMax, .unit = "s",
+     .sentence = "Time for all bounds together; what is proven by then is reported.",
+     .verbs = set_of(Verb::kBound, Verb::kSimulate, Verb::kCompare)},
+    {.name = "bounds", .kind = ValueKind::kSwitch,
+     .sentence = "Also bound what any schedule could reach, and show the gap of every result to "
+                 "that.",
+     .verbs = set_of(Verb::kSimulate, Verb::kCompare)},
+    {.name = "certificate", .kind = ValueKind::kOutput, .metavar = "FILE",
+     .sentence = "Write the bounds with what proves them as JSON.",
+     .verbs = set_of(Verb::kBound)},
+    {.name = "verify", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "Check a certificate against these jobs and GPUs instead of looking for bounds; "
+                 "--horizon and --et-a are those of the certificate.",
+     .verbs = set_of(Verb::kBound)},
+
     // Learning
     {.name = "model", .kind = ValueKind::kInput, .metavar = "FILE",
      .sentence = "The model file to judge.", .verbs = set_of(Verb::kEvaluate)},
@@ -241,7 +262,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Generator of jobs: batches in the manner of MIGM, the papers' day, "
                  "constant-rate Poisson arrivals, or a workload after real traces; generate takes "
                  "papers when none is given.",
-     .verbs = kMakes, .section = "workload", .choices = generator_names},
+     .verbs = kRuns | set_of(Verb::kGenerate), .section = "workload", .choices = generator_names},
     {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
      .unit = "h",
      .sentence = "Jobs arrive in this many hours; 24 by default, and for poisson only when given.",

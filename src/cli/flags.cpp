@@ -78,7 +78,8 @@ const FlagRecord* find_flag(std::string_view name) {
 }
 
 std::string shown_name(const FlagRecord& flag) {
-  return flag.positional() ? std::string(flag.name) : fmt::format("--{}", flag.name);
+  if (flag.positional()) return std::string(flag.name);
+  return fmt::format("--{}", flag.typed.empty() ? flag.name : flag.typed);
 }
 
 std::string scenario_key(const FlagRecord& flag) {

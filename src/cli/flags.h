@@ -21,6 +21,7 @@ enum class Verb : std::uint8_t {
   kSimulate,
   kCompare,
   kSize,
+  kBound,
   kTune,
   kExperiment,
   kReport,
@@ -76,6 +77,8 @@ struct FlagRecord {
   std::string_view only_for = {};  // origins of jobs it is for, separated by blanks; empty: all
   std::vector<std::string> (*choices)() = nullptr;  // for completion; checked when kName
   Status (*check)(std::string_view text) = nullptr;
+  // What is typed, where another verb has a flag of that name with another meaning.
+  std::string_view typed = {};
 
   bool is_switch() const { return kind == ValueKind::kSwitch; }
   bool positional() const { return name.front() >= 'A' && name.front() <= 'Z'; }

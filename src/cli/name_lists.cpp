@@ -127,4 +127,8 @@ std::vector<std::string> verb_names() {
   return names;
 }
 
+std::vector<std::string> bound_kind_names() {
+  return {"energy", "tardiness", "et"};
+}
+
 }  // namespace partita::cli

@@ -26,5 +26,6 @@ std::vector<std::string> study_names();
 std::vector<std::string> plan_names();
 std::vector<std::string> system_names();
 std::vector<std::string> scenario_actions();
+std::vector<std::string> bound_kind_names();
 
 }  // namespace partita::cli

@@ -8,17 +8,13 @@
 #include "policies/registry.h"
 
 namespace partita::cli {
-namespace {
 
-// The curve of --power, else the model's first.
 Result<const mig::PowerCurve*> power_of(const Values& values, const mig::GpuModel& model) {
   if (values.given("power") == nullptr) return &model.power_curves.front();
   const auto curve = mig::find_power_curve(model, values.text("power"));
   if (!curve) return values.wrong("power", curve.error());
   return *curve;
 }
-
-}  // namespace
 
 Result<RunSettings> run_settings(const Values& values) {
   RunSettings settings;

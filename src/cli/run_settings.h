@@ -17,6 +17,9 @@ struct RunSettings {
   std::uint64_t seed = 0;
 };
 
+// The curve of --power, else the model's first.
+Result<const mig::PowerCurve*> power_of(const Values& values, const mig::GpuModel& model);
+
 // Checks everything that does not need the jobs, the layouts included.
 Result<RunSettings> run_settings(const Values& values);
 

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "cli/bound_report.h"
 #include "cli/progress_bar.h"
 #include "cli/report_page.h"
 #include "cli/run_files.h"
@@ -76,35 +77,40 @@ nlohmann::ordered_json percent_json(double value, double best) {
   return 100 * (value - best) / best;
 }
 
-std::string compare_text(const std::vector<const Row*>& ranked, double et_a, bool bold) {
-  Table table({{"scheduler", Align::kLeft},
-               {"ET", Align::kRight},
-               {"energy part", Align::kRight},
-               {"tardiness part", Align::kRight},
-               {"ET %", Align::kRight},
-               {"kWh", Align::kRight},
-               {"kWh %", Align::kRight},
-               {"tardy min", Align::kRight},
-               {"tardy %", Align::kRight},
-               {"p95 min", Align::kRight},
-               {"late jobs", Align::kRight}});
+std::string compare_text(const std::vector<const Row*>& ranked, double et_a,
+                         const std::optional<RunBounds>& bounds, bool bold) {
+  std::vector<Table::Column> columns{
+      {"scheduler", Align::kLeft},    {"ET", Align::kRight},
+      {"energy part", Align::kRight}, {"tardiness part", Align::kRight},
+      {"ET %", Align::kRight},        {"kWh", Align::kRight},
+      {"kWh %", Align::kRight},       {"tardy min", Align::kRight},
+      {"tardy %", Align::kRight},     {"p95 min", Align::kRight},
+      {"late jobs", Align::kRight}};
+  if (bounds) columns.push_back({"ET over bound", Align::kRight});
+  Table table(std::move(columns));
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
     const sim::RunResult& result = row->result();
     const EtParts parts = et_parts(et_a, result);
-    table.add({row->name, fmt::format("{:.4f}", result.et), fmt::format("{:.4f}", parts.energy),
-               fmt::format("{:.4f}", parts.tardiness), percent_above(result.et, best.et),
-               fmt::format("{:.3f}", result.energy_kwh()),
-               percent_above(result.energy_j, best.energy_j),
-               fmt::format("{:.3f}", result.mean_tardiness_s / 60),
-               percent_above(result.mean_tardiness_s, best.mean_tardiness_s),
-               fmt::format("{:.2f}", result.p95_tardiness_s / 60),
-               fmt::format("{:.1f} %", 100 * result.late_share())});
+    std::vector<std::string> cells{row->name,
+                                   fmt::format("{:.4f}", result.et),
+                                   fmt::format("{:.4f}", parts.energy),
+                                   fmt::format("{:.4f}", parts.tardiness),
+                                   percent_above(result.et, best.et),
+                                   fmt::format("{:.3f}", result.energy_kwh()),
+                                   percent_above(result.energy_j, best.energy_j),
+                                   fmt::format("{:.3f}", result.mean_tardiness_s / 60),
+                                   percent_above(result.mean_tardiness_s, best.mean_tardiness_s),
+                                   fmt::format("{:.2f}", result.p95_tardiness_s / 60),
+                                   fmt::format("{:.1f} %", 100 * result.late_share())};
+    if (bounds) cells.push_back(shown_gap(result.et, bounds->et));
+    table.add(std::move(cells));
   }
   return table.text(bold);
 }
 
-nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked) {
+nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked,
+                                    const std::optional<RunBounds>& bounds) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
@@ -112,6 +118,7 @@ nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked) {
     one["et_percent"] = percent_json(row->result().et, best.et);
     one["energy_percent"] = percent_json(row->result().energy_j, best.energy_j);
     one["tardiness_percent"] = percent_json(row->result().mean_tardiness_s, best.mean_tardiness_s);
+    if (bounds) add_gaps(one, *bounds, row->result());
     json.push_back(std::move(one));
   }
   return json;
@@ -215,6 +222,17 @@ Result<std::string> page_of(const Values& values, const workload::Trace& trace,
   return page_of_runs(Verb::kCompare, values, settings, trace, runs, reference_of(rows), detailed);
 }
 
+void show(const Values& values, Console& console, const std::vector<const Row*>& ranked,
+          const RunSettings& settings, const std::optional<RunBounds>& bounds) {
+  if (values.has_switch("json")) {
+    print_json(console, compare_json(ranked, bounds));
+    return;
+  }
+  console.out.write(heading(settings, ranked.front()->result().jobs));
+  console.out.write(compare_text(ranked, settings.options.et_a, bounds, console.bold));
+  if (bounds) console.out.write(bounds_text(*bounds));
+}
+
 }  // namespace
 
 Outcome run_compare(const Values& values, Console& console) {
@@ -245,12 +263,9 @@ Outcome run_compare(const Values& values, Console& console) {
         files->write(jobs->trace, settings->options, ranked.front()->result(), *page);
     if (!written) return written.error();
   }
-  if (values.has_switch("json")) {
-    print_json(console, compare_json(ranked));
-  } else {
-    console.out.write(heading(*settings, jobs->trace.jobs.size()));
-    console.out.write(compare_text(ranked, settings->options.et_a, console.bold));
-  }
+  const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
+  if (!bounds) return bounds.error();
+  show(values, console, ranked, *settings, *bounds);
   return 0;
 }
 

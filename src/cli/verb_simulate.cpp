@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "cli/bound_report.h"
 #include "cli/progress_bar.h"
 #include "cli/report_page.h"
 #include "cli/run_files.h"
@@ -39,6 +40,8 @@ Outcome run_simulate(const Values& values, Console& console) {
     complain(finished.error().message);
     return 1;
   }
+  const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
+  if (!bounds) return bounds.error();
   const auto page = files->wants_report()
                         ? page_of(values, *settings, jobs->trace, finished->result)
                         : Result<std::string>(std::string());
@@ -46,9 +49,12 @@ Outcome run_simulate(const Values& values, Console& console) {
   const Status written = files->write(jobs->trace, settings->options, finished->result, *page);
   if (!written) return written.error();
   if (values.has_switch("json")) {
-    print_json(console, run_json(*settings, scheduler, *finished));
+    nlohmann::ordered_json json = run_json(*settings, scheduler, *finished);
+    if (*bounds) add_gaps(json, **bounds, finished->result);
+    print_json(console, json);
   } else {
     console.out.write(run_text(*settings, scheduler, *finished, console.bold));
+    if (*bounds) console.out.write(gaps_text(**bounds, finished->result));
   }
   return 0;
 }

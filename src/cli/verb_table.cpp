@@ -51,6 +51,14 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "nothing.",
      "partita size --jobs jobs.csv --max-late 5% --scheduler mdd --repartition static:2\n"
      "partita size --scenario tech-report --repartition static:6 --max-late 0.1 --json"},
+    {Verb::kBound, "bound", "what no schedule can beat, with proof",
+     "Lower bounds of energy, mean tardiness and ET that hold for every policy, every layout and "
+     "every change of layouts, each with its name. --certificate writes what proves them; "
+     "--verify checks that without any solver. Exit status 1 means that it does not hold, or that "
+     "a job fits no profile of the GPU.",
+     "partita bound --jobs jobs.csv --gpu a100-40gb --gpus 8 --json\n"
+     "partita bound --scenario smart-mig --seed 3 --certificate proof.json\n"
+     "partita bound --scenario smart-mig --seed 3 --verify proof.json"},
     {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",
      "The search sees tuning days only. What it finds is then run on test days beside the layouts "
      "of --repartition, with 95 % intervals of the means and of the difference day by day.",

@@ -25,6 +25,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_compare(values, console);
     case Verb::kSize:
       return run_size(values, console);
+    case Verb::kBound:
+      return run_bound(values, console);
     case Verb::kTune:
       return run_tune(values, console);
     case Verb::kExperiment:

@@ -1,5 +1,6 @@
 // The commands that users were promised, word for word.
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "program.h"
@@ -368,6 +369,53 @@ TEST_F(Commands, WhatIsReadIsNeverOverwritten) {
   EXPECT_EQ(run("simulate --jobs jobs.csv --schedule jobs.csv").status, 2);
   EXPECT_EQ(run("simulate --jobs jobs.csv --layouts ./jobs.csv").status, 2);
   EXPECT_EQ(read("jobs.csv"), jobs);
+}
+
+TEST_F(Commands, BoundProvesWhatNoScheduleCanBeat) {
+  out_of("generate --kind poisson --max-jobs 40 --seed 2 --out jobs.csv");
+  const std::string line = "bound --jobs jobs.csv --gpu a100-40gb --gpus 2 --time-limit 3";
+  const auto json = run(line + " --certificate proof.json --json").json();
+  std::map<std::string, double> best;
+  for (const auto& bound : json["bounds"]) {
+    EXPECT_FALSE(bound["name"].get<std::string>().empty());
+    EXPECT_FALSE(bound["status"].get<std::string>().empty());
+    EXPECT_GE(bound["wall_s"].get<double>(), 0);
+    double& most = best[bound["kind"].get<std::string>()];
+    if (bound["value"].is_number()) most = std::max(most, bound["value"].get<double>());
+  }
+  EXPECT_EQ(json["energy_bound_j"].get<double>(), best["energy"]);
+  EXPECT_EQ(json["tardiness_bound_s"].get<double>(), best["tardiness"]);
+  EXPECT_EQ(json["et_bound"].get<double>(), best["et"]);
+  const auto run_of = run("simulate --jobs jobs.csv --gpus 2 --scheduler mdd --repartition "
+                          "static:2 --bounds --json")
+                          .json();
+  EXPECT_LE(json["energy_bound_j"].get<double>(), run_of["energy_j"].get<double>());
+  EXPECT_LE(json["tardiness_bound_s"].get<double>(), run_of["mean_tardiness_s"].get<double>());
+  EXPECT_LE(json["et_bound"].get<double>(), run_of["et"].get<double>());
+  EXPECT_GE(run_of["et_gap_percent"].get<double>(), 0);
+
+  EXPECT_EQ(run(line + " --verify proof.json").status, 0);
+  EXPECT_EQ(complaint("bound --jobs jobs.csv --gpus 3 --verify proof.json"),
+            "--verify: the certificate is about --gpus 2, the command about 3");
+  std::string forged = read("proof.json");
+  const std::size_t at = forged.find("\"value\":") + 8;
+  forged.insert(at, "9");
+  write("forged.json", forged);
+  EXPECT_EQ(run(line + " --verify forged.json").status, 1);
+  const auto one = run(line + " --kind energy --json").json();
+  EXPECT_TRUE(one["et_bound"].is_null());
+  EXPECT_TRUE(one["energy_bound_j"].is_number());
+}
+
+TEST_F(Commands, CompareShowsTheGapToTheBound) {
+  out_of("generate --kind poisson --max-jobs 40 --seed 2 --out jobs.csv");
+  const std::string line =
+      "compare --jobs jobs.csv --gpus 2 --repartition static:2 --schedulers mdd,fifo --bounds";
+  EXPECT_NE(out_of(line).find("ET over bound"), std::string::npos);
+  for (const auto& row : run(line + " --json").json()) {
+    EXPECT_GE(row["et_gap_percent"].get<double>(), 0);
+    EXPECT_GE(row["energy_gap_percent"].get<double>(), 0);
+  }
 }
 
 }  // namespace

@@ -136,5 +136,17 @@ TEST_F(Errors, FilesThatCannotBeReadAreNamed) {
   expect_complaint("simulate --jobs .", "cannot read .: Is a directory");
 }
 
+TEST_F(Errors, BoundsNeedJobsThatFit) {
+  write("none.csv", kHeader);
+  expect_complaint("bound --jobs none.csv", "no jobs to bound anything for");
+  write("big.csv", std::string(kHeader) + "big,0,10,c,100,5,4,3,2,1\n");
+  expect_complaint("bound --jobs big.csv", "job 'big' needs 100 GiB", 1);
+  write("one.csv", std::string(kHeader) + "one,0,10,c,0,5,4,3,2,1\n");
+  expect_complaint("bound --jobs one.csv --gpus 0", "--gpus: found '0'");
+  expect_complaint("bound --jobs one.csv --kind papers", "one of energy, tardiness, et");
+  write("proof.json", "{}");
+  expect_complaint("bound --jobs one.csv --verify proof.json", "--verify: this is no certificate");
+}
+
 }  // namespace
 }  // namespace partita::cli_test

@@ -1,0 +1,260 @@
+#include "bounds/ascent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+
+namespace partita::bounds {
+namespace {
+
+constexpr std::size_t kIntervalsCoarsest = 32;
+constexpr std::size_t kIntervalsMin = 64;
+constexpr double kInertia = 0.5;
+constexpr int kPatience = 4;        // rounds without progress
+constexpr double kProgress = 0.05;  // of the ambition, in one round
+constexpr double kBolder = 1.5;
+constexpr double kLeastAmbition = 1e-3;  // of the value, when a finer grid begins
+constexpr int kFirstRounds = 4;          // times the usual ones, on the coarsest grid
+constexpr double kInertiaByMode = 0.7;
+constexpr double kStepByMode = 0.1;
+constexpr double kStepByModeFalls = 0.05;
+
+// A time by which a fleet that never idles is through, with room for the slowest of jobs.
+double span_of(const Instance& instance) {
+  double through = 0;
+  double slowest = 0;
+  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
+  for (const BoundJob& job : instance.jobs) {
+    through = std::max(through, job.release) + job.least_work(instance.modes) / speed;
+    slowest = std::max(slowest, *std::max_element(job.time.begin(), job.time.end()));
+  }
+  return std::max(1.0, through + slowest);
+}
+
+PriceGrid even_grid(const Instance& instance, double span, std::size_t intervals) {
+  PriceGrid grid;
+  grid.modes = instance.modes.size();
+  for (std::size_t i = 0; i <= intervals; ++i) {
+    const double edge = std::floor(span * static_cast<double>(i) / static_cast<double>(intervals));
+    if (grid.edges.empty() || edge > grid.edges.back()) grid.edges.push_back(edge);
+  }
+  grid.prices.resize(grid.edges.size() * grid.modes);
+  return grid;
+}
+
+// Neighbours with the same prices as one.
+PriceGrid joined(const PriceGrid& grid) {
+  PriceGrid made{grid.modes, {}, {}};
+  for (std::size_t i = 0; i < grid.intervals(); ++i) {
+    const double* row = grid.at(i);
+    if (i > 0 && std::equal(row, row + grid.modes, grid.at(i - 1))) continue;
+    made.edges.push_back(grid.begin(i));
+    made.prices.insert(made.prices.end(), row, row + grid.modes);
+  }
+  return made;
+}
+
+// More than prices are likely to add: as if all jobs waited for all work before them.
+double first_ambition(const Instance& instance, const Weights& weights) {
+  double backlog = 0;
+  double now = 0;
+  double sum = 1e-6;
+  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
+  for (const BoundJob& job : instance.jobs) {
+    backlog = std::max(0.0, backlog - (job.release - now) * speed);
+    now = job.release;
+    backlog += job.least_work(instance.modes);
+    sum += std::max(0.0, backlog / speed) * 1e-6;
+  }
+  return weights.late * sum;
+}
+
+// First one number an interval: the rent of a GPU, shared among modes by their compute slices on
+// top of what their energy costs. It carries nearly all of the bound, and it is found fast: coarse
+// grids first, each the beginning of the next.
+class Search {
+ public:
+  Search(const Instance& instance, const Weights& weights, const Effort& effort)
+      : instance_(instance),
+        weights_(weights),
+        effort_(effort),
+        base_(tail_prices(instance, weights)),
+        span_(span_of(instance)) {}
+
+  Found run();
+
+ private:
+  struct Rents {
+    PriceGrid grid;
+    std::vector<double> rents;  // by interval; the tail's is 0
+    double value = -std::numeric_limits<double>::infinity();
+  };
+
+  bool evaluate(const PriceGrid& grid, PriceValue& value);
+  void set_prices(Rents& rents) const;
+  Rents refined(const Rents& coarse, std::size_t intervals) const;
+  bool climb(Rents& best, int rounds);
+  void step(Rents& now, std::vector<double>& pace, const std::vector<double>& asked,
+            double rise) const;
+  void climb_by_mode(PriceGrid& best, double value);
+  void step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
+                    double step) const;
+
+  const Instance& instance_;
+  const Weights& weights_;
+  const Effort& effort_;
+  std::vector<double> base_;
+  double span_;
+  double ambition_ = 0;  // how far above the best value the target is
+  Found found_;
+};
+
+bool Search::evaluate(const PriceGrid& grid, PriceValue& value) {
+  if (found_.evaluations > 0 && effort_.seconds_left() <= 0) {
+    found_.out_of_time = true;
+    return false;
+  }
+  ++found_.evaluations;
+  value = evaluate_prices(instance_, weights_, grid);
+  return true;
+}
+
+void Search::set_prices(Rents& rents) const {
+  for (std::size_t i = 0; i < rents.grid.intervals(); ++i) {
+    for (std::size_t mode = 0; mode < rents.grid.modes; ++mode) {
+      const double share =
+          static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
+      rents.grid.prices[i * rents.grid.modes + mode] = base_[mode] + rents.rents[i] * share;
+    }
+  }
+}
+
+Search::Rents Search::refined(const Rents& coarse, std::size_t intervals) const {
+  Rents fine;
+  fine.grid = even_grid(instance_, span_, intervals);
+  for (std::size_t i = 0; i < fine.grid.intervals(); ++i) {
+    const bool known = i != fine.grid.tail() && !coarse.rents.empty();
+    fine.rents.push_back(known ? coarse.rents[coarse.grid.find(fine.grid.begin(i))] : 0);
+  }
+  return fine;
+}
+
+// Polyak's rule: a step as long as would reach the target if the slope held. A target that is not
+// approached for some rounds was too high, and the search goes back to the best prices met.
+bool Search::climb(Rents& best, int rounds) {
+  Rents now = best;
+  std::vector<double> pace(now.rents.size());
+  int fruitless = 0;
+  for (int round = 0; round < rounds; ++round) {
+    set_prices(now);
+    PriceValue met;
+    if (!evaluate(now.grid, met)) return false;
+    if (met.value > best.value + kProgress * ambition_) {
+      ambition_ *= fruitless == 0 ? kBolder : 1;
+      fruitless = 0;
+    } else {
+      ++fruitless;
+    }
+    if (met.value > best.value) {
+      best.value = met.value;
+      best.rents = now.rents;
+    }
+    if (fruitless > kPatience) {
+      ambition_ /= 2;
+      fruitless = 0;
+      now.rents = best.rents;
+      std::ranges::fill(pace, 0);
+      continue;
+    }
+    step(now, pace, met.asked, best.value + ambition_ - met.value);
+  }
+  return true;
+}
+
+// `wanted` is in GPUs asked for beyond those there are, as a share of them: at any rent, however
+// small, a GPU would be let whole.
+void Search::step(Rents& now, std::vector<double>& pace, const std::vector<double>& asked,
+                  double rise) const {
+  const std::size_t modes = now.grid.modes;
+  double steepness = 0;
+  for (std::size_t i = 0; i < now.grid.tail(); ++i) {
+    double wanted = 0;
+    for (std::size_t mode = 0; mode < modes; ++mode) {
+      wanted += asked[i * modes + mode] * instance_.modes[mode].compute;
+    }
+    const double capacity = (now.grid.end(i) - now.grid.begin(i)) * 1e-6 * instance_.gpus;
+    wanted = wanted / (capacity * instance_.compute_slices) - 1;
+    pace[i] = kInertia * pace[i] + (1 - kInertia) * wanted;
+    if (now.rents[i] == 0) pace[i] = std::max(0.0, pace[i]);
+    steepness += capacity * pace[i] * pace[i];
+  }
+  if (steepness <= 0) return;
+  for (std::size_t i = 0; i < now.grid.tail(); ++i) {
+    now.rents[i] = std::max(0.0, now.rents[i] + rise / steepness * pace[i]);
+  }
+}
+
+void Search::step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
+                          double step) const {
+  for (std::size_t i = 0; i < grid.tail(); ++i) {
+    const double seconds = (grid.end(i) - grid.begin(i)) * 1e-6 * instance_.gpus;
+    const double* prices = grid.at(i);
+    const double dearest = *std::max_element(prices, prices + grid.modes);
+    for (std::size_t mode = 0; mode < grid.modes; ++mode) {
+      const std::size_t at = i * grid.modes + mode;
+      const double share =
+          static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
+      const double excess = (met.asked[at] - met.offered[at]) / seconds;
+      const double wanted = excess * share * share * dearest;
+      pace[at] = kInertiaByMode * pace[at] + (1 - kInertiaByMode) * wanted;
+      grid.prices[at] = std::max(0.0, grid.prices[at] + step * pace[at]);
+    }
+  }
+}
+
+void Search::climb_by_mode(PriceGrid& best, double value) {
+  PriceGrid now = best;
+  std::vector<double> pace(now.prices.size());
+  for (int round = 0; round < effort_.rounds_by_mode; ++round) {
+    PriceValue met;
+    if (!evaluate(now, met)) return;
+    if (met.value > value) {
+      value = met.value;
+      best.prices = now.prices;
+    }
+    const double part = static_cast<double>(round) / effort_.rounds_by_mode;
+    step_by_mode(now, pace, met, kStepByMode * std::pow(kStepByModeFalls, part));
+  }
+}
+
+Found Search::run() {
+  const std::size_t finest = std::clamp(instance_.jobs.size() * 4, kIntervalsMin,
+                                        std::max(kIntervalsMin, effort_.intervals_max));
+  Rents best = refined({}, kIntervalsCoarsest);
+  ambition_ = first_ambition(instance_, weights_);
+  climb(best, kFirstRounds * effort_.rounds);
+  for (std::size_t count = 2 * kIntervalsCoarsest; count <= finest; count *= 2) {
+    if (found_.out_of_time) break;
+    Rents finer = refined(best, count);
+    // A finer grid has the edges of the coarser one, so its first value is no loss.
+    finer.value = best.value;
+    ambition_ = std::max(ambition_ * kBolder, kLeastAmbition * std::fabs(best.value));
+    climb(finer, effort_.rounds);
+    best = std::move(finer);
+  }
+  set_prices(best);
+  if (!found_.out_of_time) climb_by_mode(best.grid, best.value);
+  found_.grid = joined(best.grid);
+  return std::move(found_);
+}
+
+}  // namespace
+
+Found search_prices(const Instance& instance, const Weights& weights, const Effort& effort) {
+  CHECK(weights.late > 0);
+  return Search(instance, weights, effort).run();
+}
+
+}  // namespace partita::bounds

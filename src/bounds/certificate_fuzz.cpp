@@ -1,0 +1,21 @@
+// Whatever is read as a certificate is checked without harm, and writes and reads as itself.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "bounds/certificate.h"
+#include "bounds/test_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace partita::bounds;
+  static const Instance instance = random_instance(1, 2, 1);
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const partita::Result<Certificate> read = parse_certificate(text);
+  if (!read) return 0;
+  verify(*read, instance);
+  const std::string written = to_text(*read, instance);
+  const partita::Result<Certificate> again = parse_certificate(written);
+  CHECK(again.ok() && to_text(*again, instance) == written);
+  return 0;
+}

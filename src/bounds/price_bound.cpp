@@ -1,0 +1,57 @@
+#include "bounds/price_bound.h"
+
+#include <algorithm>
+
+namespace partita::bounds {
+namespace {
+
+const Load& best_load(const Instance& instance, double energy_weight, const double* prices,
+                      double& earned) {
+  const Load* best = &instance.loads.front();
+  earned = 0;
+  for (const Load& load : instance.loads) {
+    double gain = -energy_weight * load.watts;
+    for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
+      gain += prices[mode] * load.count[mode];
+    }
+    if (gain <= earned) continue;
+    earned = gain;
+    best = &load;
+  }
+  return *best;
+}
+
+}  // namespace
+
+PriceValue evaluate_prices(const Instance& instance, const Weights& weights,
+                           const PriceGrid& grid) {
+  PriceValue result;
+  result.asked.resize(grid.prices.size());
+  result.offered.resize(grid.prices.size());
+  for (std::size_t i = 0; i < grid.tail(); ++i) {
+    double earned = 0;
+    const Load& load = best_load(instance, weights.energy, grid.at(i), earned);
+    const double seconds = (grid.end(i) - grid.begin(i)) * 1e-6 * instance.gpus;
+    result.value -= seconds * earned;
+    for (std::size_t mode = 0; mode < grid.modes; ++mode) {
+      result.offered[i * grid.modes + mode] = seconds * load.count[mode];
+    }
+  }
+  JobResponse response(grid, weights.late);
+  for (const BoundJob& job : instance.jobs) {
+    result.value += response.cost(job);
+    response.add_usage(result.asked);
+  }
+  return result;
+}
+
+std::vector<double> tail_prices(const Instance& instance, const Weights& weights) {
+  // Rounding must not let a load earn either.
+  constexpr double kCaution = 1 - 1e-12;
+  const double watts = least_watts_per_slice(instance) * kCaution;
+  std::vector<double> prices;
+  for (const Mode& mode : instance.modes) prices.push_back(weights.energy * watts * mode.compute);
+  return prices;
+}
+
+}  // namespace partita::bounds

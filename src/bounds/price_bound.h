@@ -1,0 +1,32 @@
+// The price bound: let instances have prices that vary over time, let every GPU earn and every job
+// pay as suits it best, and no schedule can cost less than the sum. docs/bounds.md has the proof.
+#pragma once
+
+#include <vector>
+
+#include "bounds/instance.h"
+#include "bounds/job_response.h"
+
+namespace partita::bounds {
+
+// What is minimised: late * (sum of tardiness, seconds) + energy * (joules above those of idle
+// GPUs).
+struct Weights {
+  double late = 0;
+  double energy = 0;
+};
+
+struct PriceValue {
+  double value = 0;
+  // By interval and mode, instance-seconds. Asked less offered is a supergradient of the value.
+  std::vector<double> asked;
+  std::vector<double> offered;
+};
+
+// The bound that prices prove, as doubles have it. The tail must be affordable (see tail_prices).
+PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid);
+
+// Prices at which no load earns anything: what holds for ever must not.
+std::vector<double> tail_prices(const Instance& instance, const Weights& weights);
+
+}  // namespace partita::bounds

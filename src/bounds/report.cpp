@@ -1,0 +1,204 @@
+#include "bounds/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "bounds/ascent.h"
+#include "bounds/price_check.h"
+#include "bounds/rounding.h"
+#include "bounds/simple_bounds.h"
+#include "bounds/tardiness_mip.h"
+
+namespace partita::bounds {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKindNames{"energy", "tardiness", "et"};
+constexpr double kSecondsPerMinute = 60;
+// Share of the time limit after which the prices of tardiness must be found.
+constexpr double kTardinessUntil = 0.45;
+// The check comes after the search, and is a few evaluations long.
+constexpr double kSearchShare = 0.9;
+
+class Finder {
+ public:
+  Finder(const Instance& instance, const Request& request)
+      : instance_(instance), request_(request), begin_(request.clock()) {}
+
+  Report run();
+
+ private:
+  bool asked(Kind kind) const { return std::ranges::count(request_.kinds, kind) > 0; }
+  double elapsed() const { return request_.clock() - begin_; }
+  template <typename Find>
+  void add(Kind kind, std::string_view name, Find find);
+  void add_prices(Kind kind, double until);
+  void add_mip();
+  void add_sum();
+
+  const Instance& instance_;
+  const Request& request_;
+  double begin_;
+  Report report_;
+};
+
+template <typename Find>
+void Finder::add(Kind kind, std::string_view name, Find find) {
+  Bound bound{.kind = kind, .name = std::string(name), .prices = {}};
+  const double start = elapsed();
+  find(bound);
+  bound.seconds = elapsed() - start;
+  report_.bounds.push_back(std::move(bound));
+}
+
+void Finder::add_prices(Kind kind, double until) {
+  add(kind, "prices", [&](Bound& bound) {
+    const Weights weights = weights_of(kind, instance_, request_.et_a);
+    if (kind == Kind::kEnergy) {
+      bound.prices = steady_prices(instance_, weights);
+    } else {
+      Effort effort{.rounds = request_.rounds, .rounds_by_mode = 2 * request_.rounds};
+      effort.seconds_left = [this, until] {
+        return until * kSearchShare * request_.seconds_max - elapsed();
+      };
+      Found found = search_prices(instance_, weights, effort);
+      if (found.out_of_time) bound.status = "time limit";
+      bound.prices = std::move(found.grid);
+    }
+    const Result<double> value = check_bound(instance_, request_.et_a, bound);
+    CHECK(value.ok());
+    bound.value = *value;
+  });
+}
+
+void Finder::add_mip() {
+  add(Kind::kTardiness, "mip", [&](Bound& bound) {
+    if (!request_.use_mip) {
+      bound.status = "skipped: not asked for";
+      return;
+    }
+    if (instance_.jobs.size() > kMipJobsMax) {
+      bound.status = fmt::format("skipped: more than {} jobs", kMipJobsMax);
+      return;
+    }
+    const MipBound mip = mip_tardiness(instance_, request_.seconds_max - elapsed());
+    bound.value = mip.total_s / static_cast<double>(instance_.jobs.size());
+    bound.status = fmt::format("{}, slots of {:g} s", name_of(mip.status), mip.slot_s);
+  });
+}
+
+void Finder::add_sum() {
+  add(Kind::kEt, "sum", [&](Bound& bound) {
+    // Of what a certificate can prove, so that the sum can be proven.
+    double tardiness = 0;
+    for (const Bound& other : report_.bounds) {
+      if (other.kind == Kind::kTardiness && other.name != "mip") {
+        tardiness = std::max(tardiness, other.value);
+      }
+    }
+    bound.value = sum_of(request_.et_a, report_.best(Kind::kEnergy)->value, tardiness);
+  });
+}
+
+Report Finder::run() {
+  const auto mean = [&](double total) {
+    return over_below(total, static_cast<double>(instance_.jobs.size()));
+  };
+  const bool both = asked(Kind::kEnergy) && asked(Kind::kTardiness);
+  if (asked(Kind::kEnergy)) {
+    add(Kind::kEnergy, "linear", [&](Bound& b) { b.value = linear_energy_j(instance_); });
+    add_prices(Kind::kEnergy, 1);
+  }
+  if (asked(Kind::kTardiness)) {
+    add(Kind::kTardiness, "fastest",
+        [&](Bound& b) { b.value = mean(fastest_tardiness_s(instance_)); });
+    add(Kind::kTardiness, "matching",
+        [&](Bound& b) { b.value = mean(matching_tardiness_s(instance_)); });
+    add_prices(Kind::kTardiness, asked(Kind::kEt) ? kTardinessUntil : 1);
+  }
+  if (asked(Kind::kEt)) {
+    if (both) add_sum();
+    add_prices(Kind::kEt, 1);
+  }
+  // It takes all the time there is, and gives the least for it.
+  if (asked(Kind::kTardiness)) add_mip();
+  std::ranges::stable_sort(report_.bounds, {}, &Bound::kind);
+  return std::move(report_);
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+  return kKindNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<Kind> kind_named(std::string_view name) {
+  for (std::size_t i = 0; i < kKindNames.size(); ++i) {
+    if (kKindNames[i] == name) return static_cast<Kind>(i);
+  }
+  return {};
+}
+
+const Bound* Report::best(Kind kind) const {
+  const Bound* best = nullptr;
+  for (const Bound& bound : bounds) {
+    if (bound.kind != kind || bound.skipped()) continue;
+    if (best == nullptr || bound.value > best->value) best = &bound;
+  }
+  return best;
+}
+
+// ET times 60 n (1 + a) is the sum of tardiness in seconds and a n times the joules.
+Weights weights_of(Kind kind, const Instance& instance, double et_a) {
+  switch (kind) {
+    case Kind::kEnergy:
+      return {0, 1};
+    case Kind::kTardiness:
+      return {1, 0};
+    case Kind::kEt:
+      break;
+  }
+  return {1, et_a * static_cast<double>(instance.jobs.size())};
+}
+
+double from_value(Kind kind, const Instance& instance, double et_a, double value) {
+  const auto jobs = static_cast<double>(instance.jobs.size());
+  if (kind == Kind::kTardiness) return over_below(value, jobs);
+  const double idle = idle_energy_j(instance);
+  if (kind == Kind::kEnergy) return add_below(value, idle);
+  const double idle_cost = times_below(below(et_a * jobs), idle);
+  return over_below(add_below(value, idle_cost),
+                    above(above(kSecondsPerMinute * jobs) * (1 + et_a)));
+}
+
+double sum_of(double et_a, double energy_j, double tardiness_s) {
+  const double energy = times_below(et_a, over_below(energy_j, kSecondsPerMinute));
+  const double tardiness = over_below(tardiness_s, kSecondsPerMinute);
+  return over_below(add_below(energy, tardiness), above(et_a + 1));
+}
+
+Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound) {
+  const double jobs = static_cast<double>(instance.jobs.size());
+  if (bound.prices) {
+    const Result<double> value =
+        proven_value(instance, weights_of(bound.kind, instance, et_a), *bound.prices);
+    if (!value) return value.error();
+    return std::max(0.0, from_value(bound.kind, instance, et_a, *value));
+  }
+  if (bound.kind == Kind::kEnergy && bound.name == "linear") return linear_energy_j(instance);
+  if (bound.kind == Kind::kTardiness && bound.name == "fastest") {
+    return over_below(fastest_tardiness_s(instance), jobs);
+  }
+  if (bound.kind == Kind::kTardiness && bound.name == "matching") {
+    return over_below(matching_tardiness_s(instance), jobs);
+  }
+  return Error{fmt::format("{} {} has no certificate", name_of(bound.kind), bound.name)};
+}
+
+Report find_bounds(const Instance& instance, const Request& request) {
+  return Finder(instance, request).run();
+}
+
+}  // namespace partita::bounds

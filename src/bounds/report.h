@@ -1,0 +1,65 @@
+// All bounds of one instance: each with its name, its value, its time and what became of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "bounds/instance.h"
+#include "bounds/job_response.h"
+#include "bounds/price_bound.h"
+
+namespace partita::bounds {
+
+// What is bounded from below, in joules, mean seconds a job, and the unit of ET.
+enum class Kind : std::uint8_t { kEnergy, kTardiness, kEt };
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+// A bound and what proves it. `name` says how it was found; docs/bounds.md has a section for each.
+struct Bound {
+  Kind kind = Kind::kEnergy;
+  std::string name;
+  double value = 0;
+  double seconds = 0;               // it took
+  std::string status = "done";      // or "time limit", "skipped: ..."
+  std::optional<PriceGrid> prices;  // of the names "prices"
+
+  bool skipped() const { return status.starts_with("skipped"); }
+};
+
+struct Request {
+  std::vector<Kind> kinds{Kind::kEnergy, Kind::kTardiness, Kind::kEt};
+  double et_a = 2e-7;
+  double seconds_max = 60;  // for all of them
+  bool use_mip = true;
+  int rounds = 60;
+  // Seconds since some instant. Without one, nothing is timed and no limit strikes.
+  std::function<double()> clock = [] { return 0.0; };
+};
+
+struct Report {
+  std::vector<Bound> bounds;
+  // The largest bound of the kind, if one was asked for.
+  const Bound* best(Kind kind) const;
+};
+
+Report find_bounds(const Instance& instance, const Request& request);
+
+// What a price bound minimises, and how its value becomes one of the kind.
+Weights weights_of(Kind kind, const Instance& instance, double et_a);
+double from_value(Kind kind, const Instance& instance, double et_a, double value);
+
+// ET from a bound on energy and one on mean tardiness, joules and seconds.
+double sum_of(double et_a, double energy_j, double tardiness_s);
+
+// The value that the certificate of a bound proves, found anew in exact or directed arithmetic; an
+// error says why it proves none. Bounds by formula are computed again. The mixed-integer program
+// has no certificate.
+Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound);
+
+}  // namespace partita::bounds

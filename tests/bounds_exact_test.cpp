@@ -1,0 +1,117 @@
+// Never wrong: on random small instances no bound exceeds the exact optimum.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/rng.h"
+#include "bounds/exact_optimum.h"
+#include "bounds/report.h"
+#include "workload/job.h"
+
+#ifndef PARTITA_BOUNDS_INSTANCES
+#define PARTITA_BOUNDS_INSTANCES 400
+#endif
+
+namespace partita::bounds {
+namespace {
+
+// The solver's tolerance, for sums of some hundred.
+constexpr double kTolerance = 1e-6;
+
+struct Small {
+  workload::Trace trace;
+  Fleet fleet;
+  double et_a = 0;
+};
+
+// Jobs that crowd each other, some odd: missing sizes, memory that excludes small slices, larger
+// slices that are slower, equal releases, due dates before any possible end.
+workload::Job draw_job(Rng& rng, double memory_max) {
+  workload::Job job;
+  job.arrival = micros_from_seconds(static_cast<double>(rng.below(4)) * rng.uniform(0, 40));
+  const double whole = rng.uniform(5, 60);
+  const double power = rng.uniform(0.2, 1.1);
+  for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
+    const double share = workload::kSliceSizes[i] / 7.0;
+    const double seconds = whole * std::pow(share, -power) * rng.uniform(0.95, 1.05);
+    job.time[i] = rng.below(8) == 0 ? workload::kNoTime : micros_from_seconds(seconds);
+  }
+  if (job.time[2] == workload::kNoTime) job.time[3] = micros_from_seconds(whole);
+  if (rng.below(3) == 0) job.memory_gib = static_cast<float>(rng.uniform(0, memory_max));
+  job.deadline = job.arrival + micros_from_seconds(whole * rng.uniform(0, 2));
+  return job;
+}
+
+Small draw(std::uint64_t seed) {
+  Rng rng(seed, 5);
+  Small small;
+  static const std::array names{"a100-40gb", "a30-24gb", "a30-24gb", "h200-141gb"};
+  small.fleet.model = *mig::find_gpu(names[rng.below(names.size())]);
+  const auto& curves = small.fleet.model->power_curves;
+  small.fleet.power = &curves[rng.below(curves.size())];
+  small.fleet.gpus = 1 + static_cast<std::uint32_t>(rng.below(2));
+  small.fleet.horizon = micros_from_seconds(rng.below(2) == 0 ? 0 : rng.uniform(0, 200));
+  const std::array kFewJobs{1, 2, 2, 2, 3};
+  const int jobs = kFewJobs[rng.below(kFewJobs.size())];
+  small.trace.class_names = {"any"};
+  for (int i = 0; i < jobs; ++i) {
+    workload::Job job = draw_job(rng, small.fleet.model->profiles.back().memory_gib);
+    // A size that every part has.
+    if (job.time[3] == workload::kNoTime) job.time[3] = micros_from_seconds(30);
+    if (job.memory_gib > 19.5F) job.memory_gib = 0;
+    small.trace.add(job, std::to_string(i));
+  }
+  workload::sort_by_arrival(small.trace);
+  small.et_a = std::pow(10, rng.uniform(-5, 0));
+  return small;
+}
+
+double optimum(Kind kind, const Instance& instance, double et_a) {
+  const Weights weights = weights_of(kind, instance, et_a);
+  const Result<double> value = exact_optimum(instance, weights);
+  EXPECT_TRUE(value.ok());
+  const auto jobs = static_cast<double>(instance.jobs.size());
+  if (kind == Kind::kEnergy) return *value;
+  return kind == Kind::kTardiness ? *value / jobs : *value / (60 * jobs * (1 + et_a));
+}
+
+TEST(BoundsAgainstTheExactOptimum, NoneExceedsItOnRandomSmallInstances) {
+  std::array<double, 3> tightness{};
+  for (std::uint64_t seed = 1; seed <= PARTITA_BOUNDS_INSTANCES; ++seed) {
+    const Small small = draw(seed);
+    const Result<Instance> instance = make_instance(small.trace, small.fleet);
+    ASSERT_TRUE(instance.ok()) << seed << ": " << instance.error().message;
+    Request request;
+    request.et_a = small.et_a;
+    request.rounds = 30;
+    request.use_mip = seed % 20 == 0;  // it takes most of the time
+    const Report report = find_bounds(*instance, request);
+    std::array<double, 3> optima{};
+    for (const Kind kind : request.kinds) {
+      optima.at(static_cast<std::size_t>(kind)) = optimum(kind, *instance, small.et_a);
+    }
+    for (const Bound& bound : report.bounds) {
+      const double best = optima.at(static_cast<std::size_t>(bound.kind));
+      ASSERT_LE(bound.value, best + kTolerance * (1 + best))
+          << "seed " << seed << ", " << name_of(bound.kind) << " " << bound.name;
+    }
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      const double bound = report.best(static_cast<Kind>(kind))->value;
+      tightness.at(kind) += optima.at(kind) > 0 ? bound / optima.at(kind) : 1;
+    }
+  }
+  // Bounds of 0 would pass too; these do not fall far short.
+  RecordProperty("energy", std::to_string(tightness[0] / PARTITA_BOUNDS_INSTANCES));
+  RecordProperty("tardiness", std::to_string(tightness[1] / PARTITA_BOUNDS_INSTANCES));
+  RecordProperty("et", std::to_string(tightness[2] / PARTITA_BOUNDS_INSTANCES));
+  fmt::print("bound over optimum, mean: energy {:.3f} tardiness {:.3f} et {:.3f}\n",
+             tightness[0] / PARTITA_BOUNDS_INSTANCES, tightness[1] / PARTITA_BOUNDS_INSTANCES,
+             tightness[2] / PARTITA_BOUNDS_INSTANCES);
+  EXPECT_GT(tightness[0] / PARTITA_BOUNDS_INSTANCES, 0.7);
+  EXPECT_GT(tightness[1] / PARTITA_BOUNDS_INSTANCES, 0.7);
+  EXPECT_GT(tightness[2] / PARTITA_BOUNDS_INSTANCES, 0.7);
+}
+
+}  // namespace
+}  // namespace partita::bounds
