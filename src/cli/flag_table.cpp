@@ -210,7 +210,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "bounds", .kind = ValueKind::kSwitch,
      .sentence = "Also bound what any schedule could reach, and show the gap of every result to "
                  "that.",
-     .verbs = set_of(Verb::kSimulate, Verb::kCompare)},
+     .verbs = set_of(Verb::kSimulate, Verb::kCompare, Verb::kExperiment)},
     {.name = "certificate", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write the bounds with what proves them as JSON.",
      .verbs = set_of(Verb::kBound)},

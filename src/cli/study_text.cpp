@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/bound_report.h"
 #include "cli/table.h"
 
 namespace partita::cli {
@@ -194,6 +195,68 @@ std::string saving_text(const experiment::Summary& summary) {
       differences[Measure::kEnergy].estimate.mean / 3.6e6,
       differences[Measure::kTardiness].estimate.mean / 60, percent_of(differences[Measure::kEt]),
       differences[Measure::kEt].decided() ? "decided" : "not decided");
+}
+
+namespace {
+
+// Means over the days of the setting; nothing without bounds.
+std::optional<RunBounds> mean_bounds(const experiment::Summary& summary,
+                                     const std::vector<experiment::RunRecord>& bounds) {
+  RunBounds sum;
+  double days = 0;
+  for (const experiment::RunRecord& record : bounds) {
+    if (record.setting != summary.setting) continue;
+    sum.energy_j += record.energy_j;
+    sum.tardiness_s += record.mean_tardiness_s;
+    sum.et += record.et;
+    ++days;
+  }
+  if (days == 0) return {};
+  return RunBounds{sum.energy_j / days, sum.tardiness_s / days, sum.et / days};
+}
+
+nlohmann::ordered_json gap_json(double value, double bound) {
+  const std::optional<double> gap = gap_percent(value, bound);
+  return gap ? nlohmann::ordered_json(*gap) : nlohmann::ordered_json();
+}
+
+}  // namespace
+
+std::string gaps_text(const std::vector<experiment::Summary>& summaries,
+                      const std::vector<experiment::RunRecord>& bounds, bool bold) {
+  std::string text;
+  for (const experiment::Summary& summary : summaries) {
+    const std::optional<RunBounds> bound = mean_bounds(summary, bounds);
+    if (!bound) continue;
+    Table table({{summary.setting.empty() ? "policy" : summary.setting, Align::kLeft},
+                 {"ET over bound", Align::kRight},
+                 {"energy over bound", Align::kRight},
+                 {"tardiness over bound", Align::kRight}});
+    for (const experiment::PolicySummary& policy : summary.policies) {
+      table.add({policy.policy, shown_gap(policy.estimates[Measure::kEt].mean, bound->et),
+                 shown_gap(policy.estimates[Measure::kEnergy].mean, bound->energy_j),
+                 shown_gap(policy.estimates[Measure::kTardiness].mean, bound->tardiness_s)});
+    }
+    text += table.text(bold) + bounds_text(*bound) + "\n";
+  }
+  return text;
+}
+
+void add_gaps(nlohmann::ordered_json& json, const experiment::Summary& summary,
+              const std::vector<experiment::RunRecord>& bounds) {
+  const std::optional<RunBounds> bound = mean_bounds(summary, bounds);
+  if (!bound) return;
+  json["energy_bound_j"] = bound->energy_j;
+  json["tardiness_bound_s"] = bound->tardiness_s;
+  json["et_bound"] = bound->et;
+  for (const experiment::PolicySummary& policy : summary.policies) {
+    json["gaps"].push_back(
+        {{"policy", policy.policy},
+         {"energy_gap_percent", gap_json(policy.estimates[Measure::kEnergy].mean, bound->energy_j)},
+         {"tardiness_gap_percent",
+          gap_json(policy.estimates[Measure::kTardiness].mean, bound->tardiness_s)},
+         {"et_gap_percent", gap_json(policy.estimates[Measure::kEt].mean, bound->et)}});
+  }
 }
 
 }  // namespace partita::cli

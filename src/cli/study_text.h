@@ -20,6 +20,14 @@ std::string claims_text(const experiment::Study& study,
                         const std::vector<experiment::JudgedClaim>& claims, bool bold);
 nlohmann::ordered_json claims_json(const std::vector<experiment::JudgedClaim>& claims);
 
+// How far the mean of each policy is above the mean of the bounds (experiment::bound_tasks_of) of
+// the same days. Nothing without bounds.
+std::string gaps_text(const std::vector<experiment::Summary>& summaries,
+                      const std::vector<experiment::RunRecord>& bounds, bool bold);
+// energy_bound_j, tardiness_bound_s and et_bound of a setting, and the gaps of its policies.
+void add_gaps(nlohmann::ordered_json& json, const experiment::Summary& summary,
+              const std::vector<experiment::RunRecord>& bounds);
+
 // Which policy, and what it saves against the reference.
 std::string saving_text(const experiment::Summary& summary);
 

@@ -73,6 +73,7 @@ struct Found {
   std::vector<experiment::RunRecord> records;
   Summaries summaries;
   bool cancelled = false;
+  std::vector<experiment::RunRecord> bounds = {};  // with --bounds
 };
 
 // All runs of so many days, and what they say.
@@ -87,6 +88,19 @@ Result<Found> find(const Study& study, std::uint64_t days, experiment::RunnerOpt
   auto summaries = summarise_study(study, outcome->records, plan);
   if (!summaries) return summaries.error();
   return Found{days, std::move(outcome->records), *std::move(summaries), false};
+}
+
+// The bounds of the same days, kept beside the runs as those are.
+Result<std::vector<experiment::RunRecord>> find_bounds(const Values& values, const Study& study,
+                                                       std::uint64_t days, ProgressBar& bar) {
+  if (!values.has_switch("bounds")) return std::vector<experiment::RunRecord>{};
+  const auto tasks = bound_tasks_of(study, days);
+  if (!tasks) return tasks.error();
+  experiment::RunnerOptions options = runner_options(values, study, bar);
+  options.path = fmt::format("{}/{}.bounds.runs.jsonl", values.text("out-dir"), study.name);
+  const auto outcome = run_tasks(*tasks, options);
+  if (!outcome) return outcome.error();
+  return outcome->records;
 }
 
 bool all_decided(const Summaries& summaries) {
@@ -129,6 +143,12 @@ Result<Found> run_study(const Values& values, const Study& study, const Console&
   auto found = values.has_switch("until-decided")
                    ? find_until_decided(study, days, options)
                    : find(study, days, options, Plan::kFixedDays, Ending::kFinal);
+  if (found && !found->cancelled) {
+    auto bounds = find_bounds(values, study, found->days, bar);
+    if (!bounds) found = bounds.error();
+    if (bounds) found->bounds = *std::move(bounds);
+    if (found) found->cancelled = cancelled;
+  }
   std::signal(SIGINT, previous);
   return found;
 }
@@ -172,6 +192,7 @@ nlohmann::ordered_json found_json(const Study& study, const Found& found,
   nlohmann::ordered_json json{{"experiment", study.name}, {"days", found.days}};
   for (const experiment::Summary& summary : found.summaries) {
     json["settings"].push_back(to_json(summary));
+    add_gaps(json["settings"].back(), summary, found.bounds);
   }
   if (study.batches) json["batches"] = batches_json(study, found.records);
   json["published"] = claims_json(claims);
@@ -200,6 +221,7 @@ Outcome run_experiment(const Values& values, Console& console) {
   }
   console.out.write(study->batches ? batches_text(*study, found->records, console.bold)
                                    : summaries_text(*study, found->summaries, console.bold));
+  console.out.write(gaps_text(found->summaries, found->bounds, console.bold));
   if (!claims.empty()) console.out.write(claims_text(*study, claims, console.bold));
   if (study->source.empty()) console.out.write(saving_text(found->summaries.front()));
   return 0;
