@@ -1,6 +1,7 @@
 #include "policies/repartitioners/on_demand.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "mig/enumerate.h"
 
@@ -51,16 +52,6 @@ std::vector<mig::ProfileIndex> largest_first(const mig::GpuModel& model, std::ui
                                                        : left.media < right.media;
   });
   return profiles;
-}
-
-std::vector<JobHandle> waiting_by_arrival(const decide::ActiveJobs& jobs) {
-  std::vector<JobHandle> waiting;
-  for (std::uint32_t i = 0; i < jobs.handles_end(); ++i) {
-    if (jobs.present(JobHandle{i}) && !jobs[JobHandle{i}].running()) waiting.push_back({i});
-  }
-  std::sort(waiting.begin(), waiting.end(),
-            [&](JobHandle a, JobHandle b) { return jobs[a].id < jobs[b].id; });
-  return waiting;
 }
 
 }  // namespace
@@ -136,21 +127,64 @@ std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
   return best;
 }
 
-void OnDemand::make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles) {
+bool OnDemand::make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles) {
   for (const mig::ProfileIndex profile : profiles) {
     const std::optional<Place> place = find_place(model, profile);
     if (!place) continue;
     wanted_[place->gpu.value].add({profile, place->start});
-    return;
+    return true;
   }
+  return false;
+}
+
+// By what they ask for, the first to come at the head of each heap: a long queue costs one pass.
+void OnDemand::collect_waiting(const decide::View& view) {
+  for (WaitingJobs& waiting : waiting_) waiting.ids.clear();
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    const JobHandle handle{i};
+    if (!view.jobs.present(handle) || view.jobs[handle].running()) continue;
+    const std::uint16_t asked = asked_by(view, handle);
+    auto same = std::ranges::find(waiting_, asked, &WaitingJobs::asked);
+    if (same == waiting_.end()) same = waiting_.insert(waiting_.end(), {asked, {}});
+    same->ids.push_back(view.jobs[handle].id);
+  }
+  for (WaitingJobs& waiting : waiting_) std::ranges::make_heap(waiting.ids, std::greater{});
+}
+
+// A job asks for the same as long as the same profiles fit it.
+std::uint16_t OnDemand::asked_by(const decide::View& view, JobHandle handle) {
+  const decide::ActiveJob& job = view.jobs[handle];
+  if (known_.size() <= handle.value) known_.resize(handle.value + 1);
+  Known& known = known_[handle.value];
+  if (known.id != job.id || known.fits != job.fits) {
+    known = {job.id, job.fits, options_.asked(*view.cluster.model, job)};
+  }
+  return known.asked;
+}
+
+OnDemand::WaitingJobs* OnDemand::first_waiting() {
+  WaitingJobs* first = nullptr;
+  for (WaitingJobs& waiting : waiting_) {
+    if (waiting.ids.empty()) continue;
+    if (first == nullptr || waiting.ids.front() < first->ids.front()) first = &waiting;
+  }
+  return first;
 }
 
 void OnDemand::decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) {
   const mig::GpuModel& model = *view.cluster.model;
   keep_what_is_used(view);
-  for (const JobHandle job : waiting_by_arrival(view.jobs)) {
-    const auto profiles = largest_first(model, options_.asked(model, view.jobs[job]));
-    if (!has_idle(view, profiles)) make_room(model, profiles);
+  collect_waiting(view);
+  while (WaitingJobs* first = first_waiting()) {
+    // What is wanted only grows and what is idle only shrinks: where the first of those who ask
+    // for the same found nothing, the others need not look.
+    const auto profiles = largest_first(model, first->asked);
+    if (has_idle(view, profiles) || make_room(model, profiles)) {
+      std::ranges::pop_heap(first->ids, std::greater{});
+      first->ids.pop_back();
+    } else {
+      first->ids.clear();
+    }
   }
   if (options_.keep_idle) {
     for (const auto& [gpu, placement] : idle_) {

@@ -49,13 +49,29 @@ class OnDemand : public decide::Repartitioner {
 
   void keep_what_is_used(const decide::View& view);
   bool has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles);
-  void make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
+  bool make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
   std::optional<Place> find_place(const mig::GpuModel& model, mig::ProfileIndex profile) const;
   using Score = std::array<int, 3>;
   Score score(const mig::GpuModel& model, const mig::Layout& before,
               const mig::Layout& after) const;
 
+  // Jobs that ask for the same profiles, a heap with the first to come in front.
+  struct WaitingJobs {
+    std::uint16_t asked = 0;
+    std::vector<JobId> ids;
+  };
+  struct Known {
+    JobId id;
+    std::uint16_t fits = 0;
+    std::uint16_t asked = 0;
+  };
+  void collect_waiting(const decide::View& view);
+  std::uint16_t asked_by(const decide::View& view, cluster::JobHandle handle);
+  WaitingJobs* first_waiting();
+
   Options options_;
+  std::vector<WaitingJobs> waiting_;                            // its ids, built anew at each turn
+  std::vector<Known> known_;                                    // by handle
   std::vector<mig::Layout> full_layouts_;                       // kMostReachable
   std::vector<mig::Layout> wanted_;                             // by GPU, built anew at each turn
   std::vector<std::pair<std::uint32_t, mig::Placement>> idle_;  // not yet given to a waiting job
