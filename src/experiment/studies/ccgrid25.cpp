@@ -73,6 +73,12 @@ Study ccgrid25_study() {
        "edf-ss/twice", 26, 2, theirs},
       {"rate=1.6", "ET gain of the best static layout over no partition", Kind::kEtGainPercent,
        "edf-ss/2", "edf-ss/none", 53.6, 3, "the load was chosen so"},
+      {"rate=1.2 a=2e-06", "ET gain over no partition", Kind::kEtGainPercent, "looking ahead",
+       "whole GPU", 68, 2, theirs},
+      {"rate=1.2 a=2e-06", "ET gain over the best static layout", Kind::kEtGainPercent,
+       "looking ahead", "best static", 31, 2, theirs},
+      {"rate=1.2 a=2e-06", "ET gain of the best static layout over no partition",
+       Kind::kEtGainPercent, "best static", "whole GPU", 53.6, 3, "the load was chosen so"},
   };
   return study;
 }
