@@ -11,6 +11,9 @@ namespace {
 
 using Mode = decide::Preemption::Mode;
 
+// Real jobs last for days, and forecasts run to the end of them: a budget keeps a day to seconds.
+constexpr const char* kPaceOfTraces = "every=20,budget_us=5000";
+
 // A published trace: under which names its file is found, and how it becomes days of a fleet.
 struct TraceRow {
   const char* name;
@@ -22,7 +25,7 @@ struct TraceRow {
   decide::Preemption preemption;
   std::string mix;
   std::string timetable = {};
-  std::string pace = kPaceOfFewJobs;
+  std::string pace = kPaceOfTraces;
 };
 
 workload::ReaderOptions scaled_durations(double scale) {
