@@ -196,7 +196,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Plans to try on all tuning days, at most; one that is dropped early counts less.",
      .verbs = set_of(Verb::kTune)},
     {.name = "switches", .kind = ValueKind::kCount, .metavar = "K", .default_text = "2",
-     .low = 2, .high = 24, .sentence = "Switches a day of a timetable.",
+     .low = 1, .high = 24,
+     .sentence = "Switches a day of a timetable; with one it is a static mix.",
      .verbs = set_of(Verb::kTune)},
 
     // Bounds
