@@ -33,6 +33,19 @@ TEST(Study, EveryClaimNamesASettingAndPoliciesThatAreRun) {
   }
 }
 
+TEST(Study, Ccgrid25RunsFourHeuristicsOnTwelveLayouts) {
+  std::set<std::string> run;
+  for (const StudyPolicy& policy : (*find_study("ccgrid25"))->settings.front().policies) {
+    run.insert(policy.name);
+  }
+  for (const char* heuristic : {"edf-ss", "edf-fs", "llf", "lalf"}) {
+    EXPECT_TRUE(run.contains(std::string(heuristic) + "/none")) << heuristic;
+    for (int layout = 2; layout <= 12; ++layout) {
+      EXPECT_TRUE(run.contains(std::string(heuristic) + "/" + std::to_string(layout)));
+    }
+  }
+}
+
 TEST(Study, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(find_study("x").error().message,
             "unknown experiment 'x'; known: ccgrid25, migm, sensitivity, smart-mig, "

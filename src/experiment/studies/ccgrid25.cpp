@@ -49,13 +49,15 @@ Study ccgrid25_study() {
   StudySetting setting = smart_mig_setting(1.6);
   setting.gpus = 1;
   setting.et_a = 2.25e-5;
-  setting.policies = {{"edf-ss/2", "edf-ss", "static:2"}, {"edf-ss/none", "edf-ss", "none"}};
-  for (int number = 3; number <= 12; ++number) {
-    setting.policies.push_back(
-        {fmt::format("edf-ss/{}", number), "edf-ss", fmt::format("static:{}", number)});
-  }
-  for (const char* other : {"edf-fs", "llf", "lalf"}) {
-    setting.policies.push_back({fmt::format("{}/2", other), other, "static:2"});
+  // Four heuristics on twelve layouts; layout 1 is the whole GPU, and the best is the reference.
+  setting.policies = {{"edf-ss/2", "edf-ss", "static:2"}};
+  for (const char* heuristic : {"edf-ss", "edf-fs", "llf", "lalf"}) {
+    setting.policies.push_back({fmt::format("{}/none", heuristic), heuristic, "none"});
+    for (int number = 2; number <= 12; ++number) {
+      const std::string name = fmt::format("{}/{}", heuristic, number);
+      if (name == setting.policies.front().name) continue;
+      setting.policies.push_back({name, heuristic, fmt::format("static:{}", number)});
+    }
   }
   // What `partita tune timetable --switches 2 --scenario ccgrid25` finds.
   setting.policies.push_back({"edf-ss/twice", "edf-ss", "timetable:03:00=2,11:00=2"});
