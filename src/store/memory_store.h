@@ -1,0 +1,32 @@
+// MemoryStore: a store without a disk, for tests of whoever uses one.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "store/store.h"
+
+namespace partita::store {
+
+class MemoryStore : public Store {
+ public:
+  Status commit(const Batch& batch) override;
+  Result<Contents> load() override;
+  Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) override;
+
+  bool has_intent(const std::string& kind, const std::string& subject) const {
+    return intents_.contains({kind, subject});
+  }
+
+ private:
+  using PlaceKey = std::pair<std::string, std::int64_t>;
+
+  std::map<std::int64_t, JobRow> jobs_;
+  std::map<std::pair<std::int64_t, std::int64_t>, AttemptRow> attempts_;
+  std::map<PlaceKey, InstanceRow> instances_;
+  std::map<std::pair<std::string, std::string>, IntentRow> intents_;
+  std::map<std::pair<std::int64_t, std::string>, PeakRow> peaks_;
+  std::vector<EventRow> events_;
+};
+
+}  // namespace partita::store

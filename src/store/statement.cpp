@@ -1,0 +1,116 @@
+#include "store/statement.h"
+
+#include <bit>
+#include <utility>
+
+namespace partita::store {
+
+void RowSum::add_bytes(const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) sum_ = (sum_ ^ bytes[i]) * 0x100000001b3ULL;
+}
+
+void RowSum::add(std::int64_t value) {
+  add_bytes(&value, sizeof value);
+}
+
+void RowSum::add(double value) {
+  add(std::bit_cast<std::int64_t>(value));
+}
+
+void RowSum::add(std::string_view text) {
+  add(static_cast<std::int64_t>(text.size()));
+  add_bytes(text.data(), text.size());
+}
+
+Statement::Statement(sqlite3* database, std::string_view sql) {
+  sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                     &statement_, nullptr);
+}
+
+Statement::~Statement() {
+  sqlite3_finalize(statement_);
+}
+
+Statement::Statement(Statement&& other) noexcept
+    : statement_(std::exchange(other.statement_, nullptr)) {}
+
+Statement& Statement::operator=(Statement&& other) noexcept {
+  std::swap(statement_, other.statement_);
+  return *this;
+}
+
+Statement& Statement::bind(std::int64_t value) {
+  sqlite3_bind_int64(statement_, ++bound_, value);
+  sum_.add(value);
+  return *this;
+}
+
+Statement& Statement::bind(double value) {
+  sqlite3_bind_double(statement_, ++bound_, value);
+  sum_.add(value);
+  return *this;
+}
+
+// SQLite does not copy: the text must stay until run(), as every caller's row does.
+Statement& Statement::bind(std::string_view text) {
+  const char* data = text.data() == nullptr ? "" : text.data();
+  sqlite3_bind_text64(statement_, ++bound_, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  sum_.add(text);
+  return *this;
+}
+
+Statement& Statement::bind_sum() {
+  sqlite3_bind_int64(statement_, ++bound_, sum_.value());
+  return *this;
+}
+
+bool Statement::run() {
+  const int code = sqlite3_step(statement_);
+  const int reset_code = sqlite3_reset(statement_);
+  bound_ = 0;
+  sum_ = RowSum{};
+  return code == SQLITE_DONE && reset_code == SQLITE_OK;
+}
+
+bool Statement::next() {
+  const int code = sqlite3_step(statement_);
+  column_ = 0;
+  sum_ = RowSum{};
+  done_ = code == SQLITE_DONE;
+  return code == SQLITE_ROW;
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_);
+  bound_ = 0;
+  done_ = false;
+  sum_ = RowSum{};
+}
+
+std::int64_t Statement::integer() {
+  const std::int64_t value = sqlite3_column_int64(statement_, column_++);
+  sum_.add(value);
+  return value;
+}
+
+double Statement::real() {
+  const double value = sqlite3_column_double(statement_, column_++);
+  sum_.add(value);
+  return value;
+}
+
+std::string Statement::text() {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column_));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column_));
+  ++column_;
+  std::string value = data == nullptr ? std::string() : std::string(data, size);
+  sum_.add(value);
+  return value;
+}
+
+bool Statement::sum_matches() {
+  return sqlite3_column_int64(statement_, column_++) == sum_.value();
+}
+
+}  // namespace partita::store

@@ -1,0 +1,67 @@
+// Statement: one prepared SQL statement, with a checksum over the row that is written or read.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace partita::store {
+
+// FNV-1a over the values of a row and their lengths: not against malice, against bits that flip.
+class RowSum {
+ public:
+  void add(std::int64_t value);
+  void add(double value);
+  void add(std::string_view text);
+  std::int64_t value() const { return static_cast<std::int64_t>(sum_); }
+
+ private:
+  void add_bytes(const void* data, std::size_t size);
+  std::uint64_t sum_ = 0xcbf29ce484222325ULL;
+};
+
+// Values are bound, and columns read, from left to right. Errors stay with the connection.
+class Statement {
+ public:
+  Statement() = default;
+  Statement(sqlite3* database, std::string_view sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&& other) noexcept;
+
+  bool prepared() const { return statement_ != nullptr; }
+
+  Statement& bind(std::int64_t value);
+  Statement& bind(double value);
+  Statement& bind(std::string_view text);
+  Statement& bind_sum();  // of all that was bound since run() or the beginning
+
+  // Runs to the end and makes ready for the next row. False: the connection has the error.
+  bool run();
+  // Moves to the next row. False at the end (`done`) and on errors.
+  bool next();
+  bool done() const { return done_; }
+  void reset();
+
+  std::int64_t integer();
+  double real();
+  std::string text();
+  // Whether the sum in the next column is that of the columns read before it.
+  bool sum_matches();
+  void begin_sum() { sum_ = RowSum{}; }
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+  int column_ = 0;
+  bool done_ = false;
+  RowSum sum_;
+};
+
+}  // namespace partita::store
