@@ -19,7 +19,7 @@ using workload::kRateMax;
 using workload::kSlackMax;
 
 constexpr VerbSet kEvery = ~VerbSet{0};
-constexpr VerbSet kLearns = set_of(Verb::kTrain, Verb::kEvaluate);
+constexpr VerbSet kLearns = set_of(Verb::kTrain, Verb::kEvaluate, Verb::kDistill);
 constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment) | kLearns;
 constexpr VerbSet kRuns = kDays | set_of(Verb::kSimulate, Verb::kCompare, Verb::kSize);
 constexpr VerbSet kCounts = kRuns | set_of(Verb::kBound);
@@ -172,8 +172,9 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSize)},
     {.name = "days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
      .low = 1, .high = kDaysMax,
-     .sentence = "Days: of tune, to tune on; of experiment, to test on. No day is both.",
-     .verbs = set_of(Verb::kTune, Verb::kExperiment)},
+     .sentence = "Days: of tune and distill, to tune on; of experiment, to test on. No day is "
+                 "both.",
+     .verbs = set_of(Verb::kTune, Verb::kExperiment, Verb::kDistill)},
     {.name = "quick", .kind = ValueKind::kSwitch, .sentence = "Five days, for a first look.",
      .verbs = set_of(Verb::kExperiment)},
     {.name = "out-dir", .kind = ValueKind::kText, .metavar = "DIR", .default_text = ".",
@@ -222,7 +223,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 
     // Learning
     {.name = "model", .kind = ValueKind::kInput, .metavar = "FILE",
-     .sentence = "The model file to judge.", .verbs = set_of(Verb::kEvaluate)},
+     .sentence = "The model file.", .verbs = set_of(Verb::kEvaluate, Verb::kDistill)},
     {.name = "against", .kind = ValueKind::kText, .metavar = "RULES",
      .sentence = "Repartitioners to compare with, separated by | ; the default is that of "
                  "--repartition.",
@@ -435,7 +436,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "out", .kind = ValueKind::kOutput, .metavar = "FILE", .default_text = "-",
      .sentence = "Where the jobs or the model go, of report the page (report.html unless given); - "
                  "is standard output.",
-     .verbs = set_of(Verb::kGenerate, Verb::kConvert, Verb::kReport, Verb::kTrain)},
+     .verbs = set_of(Verb::kGenerate, Verb::kConvert, Verb::kReport, Verb::kTrain,
+                     Verb::kDistill)},
     {.name = "results", .kind = ValueKind::kInput, .metavar = "FILE",
      .sentence = "The runs of an experiment: NAME.runs.jsonl.", .verbs = set_of(Verb::kReport)},
     {.name = "day", .kind = ValueKind::kInput, .metavar = "FILE",

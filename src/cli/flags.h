@@ -27,6 +27,7 @@ enum class Verb : std::uint8_t {
   kReport,
   kTrain,
   kEvaluate,
+  kDistill,
   kPolicies,
   kScenarios,
   kCompletion,

@@ -92,6 +92,10 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "Every policy meets the same days. Means and differences have 95 % intervals.",
      "partita evaluate --model models/smart-mig.safetensors --scenario smart-mig --test-days 200 "
      "--against 'static:1,2,2,2,2,2,6,10'"},
+    {Verb::kDistill, "distill", "a model as a table of hour and backlog that people can edit",
+     "Runs the model on tuning days and writes the mix it has on average for every part of the "
+     "day and backlog. `evaluate --against timetable:@FILE` says what is lost.",
+     "partita distill --model models/smart-mig.safetensors --scenario smart-mig --out rule.txt"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT.",

@@ -37,6 +37,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_train(values, console);
     case Verb::kEvaluate:
       return run_evaluate(values, console);
+    case Verb::kDistill:
+      return run_distill(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

@@ -27,6 +27,7 @@ Outcome run_experiment(const Values& values, Console& console);
 Outcome run_report(const Values& values, Console& console);
 Outcome run_train(const Values& values, Console& console);
 Outcome run_evaluate(const Values& values, Console& console);
+Outcome run_distill(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);
 Outcome run_scenarios(const Values& values, Console& console);
 Outcome run_completion(const Values& values, Console& console);

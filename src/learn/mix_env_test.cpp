@@ -138,7 +138,8 @@ TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
 
 TEST(Trainer, AnUnknownSystemIsAnsweredWithTheKnownOnes) {
   EXPECT_EQ(find_system("magic").error().message,
-            "unknown system 'magic'; known: mean-field, mean-field+, repartition-dqn");
+            "unknown system 'magic'; known: mean-field, mean-field+, repartition+, "
+            "repartition-dqn");
 }
 
 }  // namespace

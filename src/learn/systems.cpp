@@ -43,6 +43,19 @@ System mean_field_plus() {
   return system;
 }
 
+System repartition_plus() {
+  System system = mean_field_plus();
+  system.name = "repartition+";
+  system.summary = "one of the 12 layouts for a single GPU from how much work there is";
+  system.pick = MixPick::kBest;
+  system.menu = "";
+  system.every_events = 1;
+  system.ppo.steps = 1'000'000;
+  system.evolution.days = 8;
+  system.evolution.steps = 300;
+  return system;
+}
+
 System repartition_dqn() {
   System system;
   system.name = "repartition-dqn";
@@ -67,7 +80,8 @@ std::string_view ladder_menu() {
 }
 
 const std::vector<System>& systems() {
-  static const std::vector<System> kSystems{mean_field(), mean_field_plus(), repartition_dqn()};
+  static const std::vector<System> kSystems{mean_field(), mean_field_plus(), repartition_plus(),
+                                            repartition_dqn()};
   return kSystems;
 }
 

@@ -6,6 +6,7 @@
 #include "policies/layout_list.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
+#include "policies/repartitioners/backlog_table.h"
 #include "policies/repartitioners/lookahead_spec.h"
 #include "policies/repartitioners/memory_groups.h"
 #include "policies/repartitioners/on_demand.h"
@@ -56,6 +57,7 @@ Result<TimetableSwitch> parse_switch(std::string_view part, const mig::GpuModel&
 }
 
 Made make_timetable(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
+  if (text.starts_with('@')) return load_backlog_table(std::string(text.substr(1)), model, gpus);
   std::vector<TimetableSwitch> switches;
   for (const std::string_view part : split_switches(text)) {
     Result<TimetableSwitch> parsed = parse_switch(part, model, gpus);
@@ -142,8 +144,10 @@ const std::vector<Row>& rows() {
        make_on_demand},
       {"static", Row::Text::kRequired, "static:LAYOUTS",
        "one layout for each GPU, or one for all, for the whole run", make_static},
-      {"timetable", Row::Text::kRequired, "timetable:HH:MM=LAYOUTS,...",
-       "the same layouts at the same times of every day, any number of switches", make_timetable},
+      {"timetable", Row::Text::kRequired, "timetable:HH:MM=LAYOUTS,...|@FILE",
+       "the same layouts at the same times of every day, any number of switches; or a file of "
+       "mixes by hour and backlog",
+       make_timetable},
   };
   return kRows;
 }

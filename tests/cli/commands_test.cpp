@@ -253,6 +253,9 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
   EXPECT_EQ(judged["encoding"], "mean-field+/1");
   EXPECT_EQ(judged["against"][0]["repartition"], "static:2");
   EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a100-80gb").status, 2);
+  EXPECT_EQ(run("distill --model m.safetensors --days 3 --out rule.txt" + day + "static:2").status,
+            0);
+  EXPECT_EQ(run("simulate" + day + "timetable:@rule.txt").status, 0);
   write("bad.safetensors", read("m.safetensors").substr(0, 900));
   const Ran bad = run("simulate" + day + "learned:bad.safetensors");
   EXPECT_EQ(bad.status, 2);
