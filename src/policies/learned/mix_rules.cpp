@@ -147,7 +147,7 @@ std::vector<mig::Layout> MixState::begin(std::uint32_t gpus) {
   return mix_.present();
 }
 
-void MixState::observe(const decide::View& view, std::span<float> out) const {
+void MixState::observe(const decide::View& view, std::span<float> out) {
   observation_.write(view, mix_, out);
 }
 

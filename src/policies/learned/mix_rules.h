@@ -55,7 +55,8 @@ class MixState {
 
   std::vector<mig::Layout> begin(std::uint32_t gpus);
   void job_arrived(Micros now) { observation_.job_arrived(now); }
-  void observe(const decide::View& view, std::span<float> out) const;
+  // Once for each decision: it remembers the jobs it looked at.
+  void observe(const decide::View& view, std::span<float> out);
   // How many things each row of the table has: GPUs by layout with kDraw, else one.
   void draws(std::span<std::uint16_t> out) const;
 

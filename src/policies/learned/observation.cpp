@@ -78,6 +78,7 @@ enum LoadFeature : std::uint8_t {
   kHalfDayCos,
   kLoadFeatures,
 };
+static_assert(kRateFast == kLoadSums);
 
 template <std::size_t N>
 std::size_t class_of(double value, const std::array<double, N>& edges) {
@@ -86,12 +87,13 @@ std::size_t class_of(double value, const std::array<double, N>& edges) {
   return index;
 }
 
-void add_job(const decide::ActiveJob& job, Micros now, std::span<double> sums) {
+void add_job(const decide::ActiveJob& job, Micros now, std::span<double, kLoadSums> sums) {
   double best = std::numeric_limits<double>::infinity();  // slice-microseconds
+  double fastest = best;
   for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
     best = std::min(best, job.time[i] * workload::kSliceSizes[i]);
+    fastest = std::min(fastest, job.time[i]);
   }
-  const double fastest = job.fastest_time();
   const double work = job.work_at(now);
   const double left_minutes = work * fastest / kMicrosPerMinute;
   const double whole = mig::kComputeSlicesMax;
@@ -111,26 +113,15 @@ void add_job(const decide::ActiveJob& job, Micros now, std::span<double> sums) {
   sums[kFirstKind + kind] += 1;
 }
 
-// The handle to look at i-th of `end`: multiples of the golden section, which spread evenly and in
-// step with nothing. (Every tenth job may be of one kind.)
-std::uint32_t spread_handle(std::uint32_t i, std::uint32_t end) {
-  return static_cast<std::uint32_t>(std::uint64_t{i * 0x9E3779B9U} * end >> 32U);
-}
-
-// Sums over at most kJobsLookedAt jobs, scaled to all.
-std::array<double, kLoadFeatures> load_sums(const decide::View& view) {
-  std::array<double, kLoadFeatures> sums{};
-  const std::uint32_t end = view.jobs.handles_end();
-  const bool all = end <= kJobsLookedAt;
-  for (std::uint32_t i = 0; i < std::min(end, kJobsLookedAt); ++i) {
-    const cluster::JobHandle handle{all ? i : spread_handle(i, end)};
-    if (view.jobs.present(handle)) add_job(view.jobs[handle], view.now, sums);
+// Asks for the jobs of the next decision now, so that it does not wait for memory.
+void fetch_ahead(const decide::View& view, std::uint32_t from, std::uint32_t end) {
+  if (end <= kJobsAll) return;
+  const std::uint32_t to = std::min(end, from + kJobsOfMany);
+  for (std::uint32_t i = from; i < to; ++i) {
+    const auto* job = reinterpret_cast<const char*>(&view.jobs[cluster::JobHandle{i}]);
+    __builtin_prefetch(job);
+    __builtin_prefetch(job + sizeof(decide::ActiveJob) / 2);
   }
-  const auto jobs = static_cast<double>(view.jobs.size());
-  const double scale = sums[kJobs] > 0 ? jobs / sums[kJobs] : 0;
-  for (double& sum : sums) sum *= scale;
-  sums[kJobs] = jobs;
-  return sums;
 }
 
 }  // namespace
@@ -161,6 +152,28 @@ double FadingRate::per_minute(Micros now) const {
          memory_.to_minutes();
 }
 
+void JobSweep::look(const decide::View& view) {
+  const std::uint32_t end = view.jobs.handles_end();
+  std::array<double, kLoadSums> sums{};
+  if (next_ >= end) next_ = 0;
+  const std::uint32_t looks = end <= kJobsAll ? end : kJobsOfMany;
+  for (std::uint32_t i = 0; i < looks; ++i) {
+    const cluster::JobHandle handle{next_};
+    if (view.jobs.present(handle)) add_job(view.jobs[handle], view.now, sums);
+    next_ = next_ + 1 < end ? next_ + 1 : 0;
+  }
+  fetch_ahead(view, next_, end);
+  if (sums[kJobs] == 0) {
+    if (view.jobs.size() == 0) clear();
+    return;
+  }
+  const double round = static_cast<double>(view.jobs.size()) / sums[kJobs];
+  looks_ = std::min(looks_ + 1, std::max(1.0, round));
+  for (std::size_t i = 0; i < kLoadSums; ++i) {
+    means_[i] += (sums[i] / sums[kJobs] - means_[i]) / looks_;
+  }
+}
+
 FleetObservation::FleetObservation(Encoding encoding, std::size_t layouts)
     : encoding_(encoding), layouts_(layouts) {}
 
@@ -173,6 +186,7 @@ std::size_t FleetObservation::size() const {
 void FleetObservation::begin() {
   fast_.clear();
   slow_.clear();
+  sweep_.clear();
 }
 
 void FleetObservation::job_arrived(Micros now) {
@@ -181,7 +195,7 @@ void FleetObservation::job_arrived(Micros now) {
 }
 
 void FleetObservation::write(const decide::View& view, const FleetMix& mix,
-                             std::span<float> out) const {
+                             std::span<float> out) {
   CHECK(out.size() == size() && mix.layout_count() == layouts_);
   for (std::size_t i = 0; i < layouts_; ++i) {
     out[i] = static_cast<float>(mix.count(i)) / static_cast<float>(mix.gpus());
@@ -213,10 +227,12 @@ void FleetObservation::write_histograms(const decide::View& view, const FleetMix
 }
 
 void FleetObservation::write_loads(const decide::View& view, const FleetMix& mix,
-                                   std::span<float> out) const {
-  std::array<double, kLoadFeatures> loads = load_sums(view);
+                                   std::span<float> out) {
+  sweep_.look(view);
+  std::array<double, kLoadFeatures> loads{};
   const double gpus = mix.gpus();
-  for (double& each : loads) each /= gpus;
+  const double jobs = static_cast<double>(view.jobs.size()) / gpus;
+  for (std::size_t i = 0; i < kLoadSums; ++i) loads[i] = sweep_.mean(i) * jobs;
   loads[kJobsLog] = std::log1p(loads[kJobs]);
   loads[kRateFast] = fast_.per_minute(view.now) / gpus;
   loads[kRateSlow] = slow_.per_minute(view.now) / gpus;
