@@ -244,6 +244,11 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Mixes of layouts to choose from, NUMBER*WEIGHT,...;...; the default is that of "
                  "the system.",
      .verbs = set_of(Verb::kTrain)},
+    {.name = "without", .kind = ValueKind::kText, .metavar = "PIECES",
+     .sentence = "Pieces of the system to leave out, separated by commas, to see what each is "
+                 "worth: backlog, change-costs, early-tardiness, evolution, mixes, one-target, "
+                 "reluctance.",
+     .verbs = set_of(Verb::kTrain)},
     {.name = "energy-weight", .kind = ValueKind::kNumber, .metavar = "FACTOR",
      .default_text = "1", .low = 0, .high = kRateMax,
      .sentence = "Energy counts this many times as much in training as in ET.",

@@ -27,7 +27,8 @@ struct System {
   int top = 0;
   std::uint64_t every_events = 5;
   double reluctance = 0.5;
-  bool early_tardiness = true;  // see MixEnvOptions
+  bool early_tardiness = true;   // see MixEnvOptions
+  bool pays_for_changes = true;  // false: learns as if a change blocked nothing
   std::size_t envs = 32;
   PpoOptions ppo;
   DqnOptions dqn;

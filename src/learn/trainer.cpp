@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "learn/pieces.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
@@ -27,8 +28,13 @@ Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
 
 class Trainer {
  public:
-  Trainer(const TrainOptions& options, MixRules rules)
-      : options_(options), system_(*options.system), rules_(std::move(rules)) {}
+  Trainer(const TrainOptions& options, System system, MixRules rules)
+      : options_(options),
+        system_(std::move(system)),
+        training_run_(options.run),
+        rules_(std::move(rules)) {
+    if (!system_.pays_for_changes) training_run_.repartition_cost = sim::RepartitionCost::kPaper;
+  }
 
   Result<Trained> run();
 
@@ -49,7 +55,8 @@ class Trainer {
   }
 
   const TrainOptions& options_;
-  const System& system_;
+  System system_;
+  sim::RunOptions training_run_;  // that of the options, but with what the system leaves out
   MixRules rules_;
   Trained best_;
   std::optional<double> best_weighed_;
@@ -59,7 +66,7 @@ class Trainer {
 
 std::unique_ptr<Env> Trainer::make_env() const {
   MixEnvOptions env;
-  env.run = options_.run;
+  env.run = training_run_;
   env.scheduler = options_.scheduler;
   env.rules = &rules_;
   env.days = options_.days;
@@ -185,7 +192,7 @@ Status Trainer::learn_by_evolution() {
       day_at = round;
     }
     trial.policy = policy;
-    const auto result = run_day(trial, rules_, options_.run, options_.scheduler,
+    const auto result = run_day(trial, rules_, training_run_, options_.scheduler,
                                 days[static_cast<std::size_t>(day % days.size())]);
     if (!result) {
       failure = result.error();
@@ -241,17 +248,24 @@ Result<Score> mean_score(const nn::Model& model, const MixRules& rules, const si
 }
 
 Result<Trained> train(const TrainOptions& options) {
-  const System& system = *options.system;
+  System system = *options.system;
+  if (!options.without.empty()) {
+    Result<System> rest = without_pieces(std::move(system), options.without);
+    if (!rest) return rest.error();
+    system = *std::move(rest);
+  }
   const mig::GpuModel& gpu = *options.run.model;
-  const std::string menu = !options.menu.empty()  ? options.menu
-                           : !system.menu.empty() ? system.menu
-                                                  : policies::every_layout(gpu);
+  // The systems' menus have the papers' numbers, which only GPUs of seven slices share.
+  const bool has_menu = !system.menu.empty() && gpu.compute_slices == mig::kComputeSlicesMax;
+  const std::string menu = !options.menu.empty() ? options.menu
+                           : has_menu            ? system.menu
+                                                 : policies::every_layout(gpu);
   auto rules = policies::make_mix_rules(system.encoding, system.pick, gpu, menu);
   if (!rules) return rules.error();
   rules->every_events = system.every_events;
   rules->reluctance = system.reluctance;
   rules->top = system.top;
-  return Trainer(options, *std::move(rules)).run();
+  return Trainer(options, std::move(system), *std::move(rules)).run();
 }
 
 }  // namespace partita::learn

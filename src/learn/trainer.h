@@ -19,8 +19,9 @@ struct TrainOptions {
   const System* system = nullptr;
   sim::RunOptions run;
   std::string scheduler;
-  std::string menu;  // empty: that of the system
-  DaySource days;    // of training
+  std::string menu;     // empty: that of the system
+  std::string without;  // pieces of the system to leave out (learn/pieces.h)
+  DaySource days;       // of training
   std::vector<workload::Trace> validation;
   std::uint64_t steps = 0;  // decisions; 0: as many as the system says
   std::uint64_t evolution_steps = 0;

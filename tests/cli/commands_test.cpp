@@ -252,7 +252,7 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
       run("evaluate --model m.safetensors --test-days 2 --json" + day + "static:2").json();
   EXPECT_EQ(judged["encoding"], "mean-field+/1");
   EXPECT_EQ(judged["against"][0]["repartition"], "static:2");
-  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a100-80gb").status, 2);
+  EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a30-24gb").status, 2);
   EXPECT_EQ(run("distill --model m.safetensors --days 3 --out rule.txt" + day + "static:2").status,
             0);
   EXPECT_EQ(run("simulate" + day + "timetable:@rule.txt").status, 0);

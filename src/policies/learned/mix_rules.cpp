@@ -116,7 +116,9 @@ void write_rules(const MixRules& rules, nn::ModelFacts& facts) {
 Result<MixRules> read_rules(const nn::Model& model, const mig::GpuModel& gpu) {
   const Result<Encoding> encoding = encoding_named(model.facts.encoding);
   if (!encoding) return encoding.error();
-  if (model.facts.gpu != gpu.key) {
+  // Siblings share the shapes and numbers of layouts, and what the network sees is in minutes.
+  const auto trained_on = mig::find_gpu(model.facts.gpu);
+  if (!trained_on || (*trained_on)->compute_slices != gpu.compute_slices) {
     return Error{fmt::format("the model is for {}, not for {}", model.facts.gpu, gpu.key)};
   }
   const Result<MixPick> pick = fact_pick(model.facts);

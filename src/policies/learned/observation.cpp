@@ -194,8 +194,7 @@ void FleetObservation::job_arrived(Micros now) {
   slow_.add(now);
 }
 
-void FleetObservation::write(const decide::View& view, const FleetMix& mix,
-                             std::span<float> out) {
+void FleetObservation::write(const decide::View& view, const FleetMix& mix, std::span<float> out) {
   CHECK(out.size() == size() && mix.layout_count() == layouts_);
   for (std::size_t i = 0; i < layouts_; ++i) {
     out[i] = static_cast<float>(mix.count(i)) / static_cast<float>(mix.gpus());

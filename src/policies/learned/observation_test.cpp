@@ -30,8 +30,7 @@ void add_jobs(Fleet& fleet, std::uint32_t count) {
   }
 }
 
-std::vector<float> seen(FleetObservation& observation, const Fleet& fleet,
-                        const FleetMix& mix) {
+std::vector<float> seen(FleetObservation& observation, const Fleet& fleet, const FleetMix& mix) {
   std::vector<float> out(observation.size());
   observation.write(fleet.view, mix, out);
   return out;
@@ -104,7 +103,8 @@ TEST(FleetObservation, WhatIsGoneIsForgotten) {
   FleetObservation fresh(Encoding::kMeanFieldPlus, 2);
   const auto one = seen(fresh, other, mix);
   constexpr std::size_t kWork = 2 + 3;  // minutes at best, behind the two layouts
-  EXPECT_NEAR(static_cast<double>(left[kWork]), 100 * static_cast<double>(one[kWork]), 1e-2);
+  const double wanted = 100 * static_cast<double>(one[kWork]);
+  EXPECT_NEAR(static_cast<double>(left[kWork]), wanted, 0.005 * wanted);
 }
 
 TEST(FadingRate, FindsAConstantRate) {
