@@ -111,6 +111,10 @@ std::vector<std::string> plan_names() {
   return {"static", "timetable"};
 }
 
+std::vector<std::string> judging_days() {
+  return {"test", "validation"};
+}
+
 std::vector<std::string> system_names() {
   std::vector<std::string> names;
   for (const learn::System& system : learn::systems()) names.push_back(system.name);

@@ -25,6 +25,7 @@ std::vector<std::string> verb_names();
 std::vector<std::string> study_names();
 std::vector<std::string> plan_names();
 std::vector<std::string> system_names();
+std::vector<std::string> judging_days();
 std::vector<std::string> scenario_actions();
 std::vector<std::string> bound_kind_names();
 

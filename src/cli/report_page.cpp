@@ -19,6 +19,7 @@
 #include "experiment/result_file.h"
 #include "experiment/whole_file.h"
 #include "report/day_check.h"
+#include "report/learning_curve.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/page_template.h"
@@ -108,6 +109,14 @@ Status check_reference(const ResultsPageOptions& options,
   return unknown_name("policy", *options.reference, known);
 }
 
+Result<Json> training_figures(const std::string& path) {
+  const auto text = experiment::read_whole_file(path);
+  if (!text) return text.error();
+  auto figures = report::learning_figures(*text);
+  if (!figures) return in_file(path, figures.error());
+  return figures;
+}
+
 }  // namespace
 
 std::string command_text(Verb verb, const Values& values) {
@@ -163,6 +172,20 @@ Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSetti
   return report::fill_page(report::page_template(), *data);
 }
 
+Result<ResultsPage> page_of_training(const std::string& log_text, const std::string& title,
+                                     const std::string& made_by) {
+  if (const Status there = report::check_template(report::page_template()); !there) {
+    return there.error();
+  }
+  auto figures = report::learning_figures(log_text);
+  if (!figures) return figures.error();
+  Json data{{"title", title},          {"source", ""},
+            {"generated_by", made_by}, {"settings", Json::array()},
+            {"day", Json::array()},    {"figures", *std::move(figures)}};
+  std::string text = report::fill_page(report::page_template(), data);
+  return ResultsPage{std::move(text), 0, std::move(data)};
+}
+
 Result<ResultsPage> page_of_results(const ResultsPageOptions& options) {
   if (const Status there = report::check_template(report::page_template()); !there) {
     return there.error();
@@ -173,6 +196,11 @@ Result<ResultsPage> page_of_results(const ResultsPageOptions& options) {
   auto notes = notes_beside(options.results);
   if (!notes) return notes.error();
   fill_in(*notes, options, *runs);
+  if (options.training) {
+    const auto figures = training_figures(*options.training);
+    if (!figures) return figures.error();
+    for (const Json& figure : *figures) notes->figures.push_back(figure);
+  }
   auto days = days_for(options, *runs);
   if (!days) return days.error();
   auto data = report::page_data({*runs, *std::move(notes), *std::move(days)});

@@ -47,8 +47,13 @@ struct ResultsPageOptions {
   std::optional<std::string> day = {};
   std::optional<std::string> title = {};
   std::optional<std::string> reference = {};
+  std::optional<std::string> training = {};  // a log of `train`, whose curve is shown as well
 };
 Result<ResultsPage> page_of_results(const ResultsPageOptions& options);
+
+// The page of a training: its learning curve. `title` heads it, `made_by` is the command.
+Result<ResultsPage> page_of_training(const std::string& log_text, const std::string& title,
+                                     const std::string& made_by);
 
 // After a study: NAME.study.json beside its runs and, with --report, NAME.day.json and the page.
 // `published` is the list of the source's figures beside ours, as --json prints it.

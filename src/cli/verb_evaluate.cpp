@@ -30,7 +30,7 @@ Result<std::vector<std::string>> contenders(const Values& values, const RunSetti
   return all;
 }
 
-std::string evaluation_text(const std::vector<Judged>& all, bool bold) {
+std::string evaluation_text(const std::vector<Judged>& all, const std::string& kind, bool bold) {
   Table table({{"policy", Align::kLeft},
                {"ET", Align::kRight},
                {"kWh a day", Align::kRight},
@@ -45,14 +45,19 @@ std::string evaluation_text(const std::vector<Judged>& all, bool bold) {
                model ? "" : percent_text(all.front().et, each.et),
                model ? "" : percent_text(all.front().energy_kwh, each.energy_kwh)});
   }
-  return fmt::format("{} test days, 95 % intervals\n\n{}", all.front().et.size(), table.text(bold));
+  return fmt::format("{} {} days, 95 % intervals\n\n{}", all.front().et.size(), kind,
+                     table.text(bold));
 }
 
-nlohmann::ordered_json evaluation_json(const std::vector<Judged>& all, const nn::Model& model) {
-  nlohmann::ordered_json json{
-      {"test_days", all.front().et.size()}, {"encoding", model.facts.encoding},
-      {"command", model.facts.command},     {"seed", model.facts.seed},
-      {"commit", model.facts.commit},       {"model", judged_json(all.front())}};
+nlohmann::ordered_json evaluation_json(const std::vector<Judged>& all, const nn::Model& model,
+                                       const std::string& kind) {
+  nlohmann::ordered_json json{{"on", kind},
+                              {"test_days", all.front().et.size()},
+                              {"encoding", model.facts.encoding},
+                              {"command", model.facts.command},
+                              {"seed", model.facts.seed},
+                              {"commit", model.facts.commit},
+                              {"model", judged_json(all.front())}};
   json["against"] = nlohmann::ordered_json::array();
   for (std::size_t i = 1; i < all.size(); ++i) {
     nlohmann::ordered_json each = judged_json(all[i]);
@@ -75,7 +80,8 @@ Outcome run_evaluate(const Values& values, Console& console) {
   if (!rules) return rules.error();
   const auto source = day_source(values, console);
   if (!source) return source.error();
-  const auto days = make_days(*source, Role::kTest, values.count("test-days"));
+  const Role role = values.text("on") == "test" ? Role::kTest : Role::kTune;
+  const auto days = make_days(*source, role, values.count("test-days"));
   if (!days) return days.error();
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
@@ -90,9 +96,9 @@ Outcome run_evaluate(const Values& values, Console& console) {
     all.push_back(*std::move(judged));
   }
   if (values.has_switch("json")) {
-    print_json(console, evaluation_json(all, *model));
+    print_json(console, evaluation_json(all, *model, values.text("on")));
   } else {
-    console.out.write(evaluation_text(all, console.bold));
+    console.out.write(evaluation_text(all, values.text("on"), console.bold));
   }
   return 0;
 }

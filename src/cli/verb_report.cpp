@@ -5,6 +5,7 @@
 #include "cli/output_file.h"
 #include "cli/report_page.h"
 #include "cli/verbs.h"
+#include "experiment/whole_file.h"
 
 namespace partita::cli {
 namespace {
@@ -28,19 +29,35 @@ nlohmann::ordered_json report_json(const ResultsPage& page, const std::string& o
   return json;
 }
 
+Result<ResultsPage> page_asked_for(const Values& values) {
+  if (values.given("results") == nullptr) {
+    const std::string path = values.text("training");
+    const auto log = experiment::read_whole_file(path);
+    if (!log) return log.error();
+    auto page = page_of_training(*log, text_if_given(values, "title").value_or("Training"),
+                                 command_text(Verb::kReport, values));
+    if (!page) return Error{fmt::format("{}: {}", path, page.error().message)};
+    return page;
+  }
+  return page_of_results({.results = values.text("results"),
+                          .day = text_if_given(values, "day"),
+                          .title = text_if_given(values, "title"),
+                          .reference = text_if_given(values, "reference"),
+                          .training = text_if_given(values, "training")});
+}
+
 }  // namespace
 
 Outcome run_report(const Values& values, Console& console) {
-  if (values.given("results") == nullptr) {
-    return Error{"report needs --results: the NAME.runs.jsonl of `partita experiment`"};
+  if (values.given("results") == nullptr && values.given("training") == nullptr) {
+    return Error{
+        "report needs --results, the NAME.runs.jsonl of `partita experiment`, or --training, the "
+        "log of `partita train`"};
   }
   const std::string out = text_if_given(values, "out").value_or("report.html");
   const bool as_json = values.has_switch("json");
   if (out == "-" && as_json) return Error{"--json: the page takes standard output; give --out"};
-  const auto page = page_of_results({.results = values.text("results"),
-                                     .day = text_if_given(values, "day"),
-                                     .title = text_if_given(values, "title"),
-                                     .reference = text_if_given(values, "reference")});
+  const auto page = page_asked_for(values);
   if (!page) return page.error();
   if (out == "-") {
     console.out.write(page->text);

@@ -10,6 +10,7 @@
 #include "cli/judging.h"
 #include "cli/output_file.h"
 #include "cli/progress_bar.h"
+#include "cli/report_page.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "learn/trainer.h"
@@ -137,17 +138,32 @@ nlohmann::ordered_json trained_json(const learn::Trained& trained, const std::st
           {"command", trained.model.facts.command}};
 }
 
+// With --report, the page of the learning curve.
+Status write_page(const Values& values, const std::string& log_text) {
+  if (values.given("report") == nullptr) return {};
+  const auto page = page_of_training(log_text, fmt::format("Training {}", values.text("SYSTEM")),
+                                     command_text(Verb::kTrain, values));
+  if (!page) return page.error();
+  auto file = OutputFile::open(values.text("report"));
+  if (!file) return file.error();
+  (*file)->writer().write(page->text);
+  return (*file)->commit();
+}
+
 Outcome train_and_write(const Values& values, learn::TrainOptions& options, Console& console) {
   std::unique_ptr<OutputFile> log;
   if (values.given("log") != nullptr) {
     auto opened = OutputFile::open(values.text("log"));
     if (!opened) return opened.error();
     log = *std::move(opened);
-    options.log = [&log](const std::string& line) {
-      log->writer().write(line + "\n");
-      log->writer().flush();  // for who watches; a failure is kept and told by commit()
-    };
   }
+  std::string log_text;
+  options.log = [&](const std::string& line) {
+    log_text += line + "\n";
+    if (!log) return;
+    log->writer().write(line + "\n");
+    log->writer().flush();  // for who watches; a failure is kept and told by commit()
+  };
   if (values.given("checkpoint") != nullptr) {
     options.checkpoint = [&](const nn::TensorFile& file) {
       return nn::write_bytes(values.text("checkpoint"), nn::format_tensor_file(file));
@@ -164,6 +180,7 @@ Outcome train_and_write(const Values& values, learn::TrainOptions& options, Cons
   if (log) {
     if (const Status kept = log->commit(); !kept) return kept.error();
   }
+  if (const Status shown = write_page(values, log_text); !shown) return shown.error();
   if (values.has_switch("json")) {
     print_json(console, trained_json(*trained, path));
   } else {
@@ -181,6 +198,7 @@ Outcome run_train(const Values& values, Console& console) {
     return Error{"train needs the name of a system; `partita train --help` lists them"};
   }
   if (values.given("out") == nullptr) return Error{"train needs --out, the model file to write"};
+  if (const Status page = check_report(values); !page) return page.error();
   auto settings = run_settings(values);
   if (!settings) return settings.error();
   const auto sources = day_sources(values, console);
