@@ -33,11 +33,16 @@ double span_of(const Instance& instance) {
   return std::max(1.0, through + slowest);
 }
 
+// With an edge where GPUs no longer have to be on.
 PriceGrid even_grid(const Instance& instance, double span, std::size_t intervals) {
   PriceGrid grid;
   grid.modes = instance.modes.size();
+  const double on_until = std::ceil(instance.on_until);
   for (std::size_t i = 0; i <= intervals; ++i) {
     const double edge = std::floor(span * static_cast<double>(i) / static_cast<double>(intervals));
+    if (!grid.edges.empty() && grid.edges.back() < on_until && on_until < edge) {
+      grid.edges.push_back(on_until);
+    }
     if (grid.edges.empty() || edge > grid.edges.back()) grid.edges.push_back(edge);
   }
   grid.prices.resize(grid.edges.size() * grid.modes);
@@ -80,7 +85,8 @@ class Search {
       : instance_(instance),
         weights_(weights),
         effort_(effort),
-        base_(tail_prices(instance, weights)),
+        base_(tail_prices(instance, weights, 0)),
+        base_after_(tail_prices(instance, weights, instance.on_until)),
         span_(span_of(instance)) {}
 
   Found run();
@@ -105,7 +111,8 @@ class Search {
   const Instance& instance_;
   const Weights& weights_;
   const Effort& effort_;
-  std::vector<double> base_;
+  std::vector<double> base_;        // what energy costs, by mode
+  std::vector<double> base_after_;  // the same after every GPU has to be on
   double span_;
   double ambition_ = 0;  // how far above the best value the target is
   Found found_;
@@ -123,10 +130,11 @@ bool Search::evaluate(const PriceGrid& grid, PriceValue& value) {
 
 void Search::set_prices(Rents& rents) const {
   for (std::size_t i = 0; i < rents.grid.intervals(); ++i) {
+    const auto& base = is_after(instance_, rents.grid.begin(i)) ? base_after_ : base_;
     for (std::size_t mode = 0; mode < rents.grid.modes; ++mode) {
       const double share =
           static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
-      rents.grid.prices[i * rents.grid.modes + mode] = base_[mode] + rents.rents[i] * share;
+      rents.grid.prices[i * rents.grid.modes + mode] = base[mode] + rents.rents[i] * share;
     }
   }
 }
@@ -230,12 +238,13 @@ void Search::climb_by_mode(PriceGrid& best, double value) {
 }
 
 Found Search::run() {
-  const std::size_t finest = std::clamp(instance_.jobs.size() * 4, kIntervalsMin,
-                                        std::max(kIntervalsMin, effort_.intervals_max));
-  Rents best = refined({}, kIntervalsCoarsest);
+  const std::size_t finest =
+      std::min(effort_.intervals_max, std::max(kIntervalsMin, instance_.jobs.size() * 4));
+  const std::size_t coarsest = std::min(kIntervalsCoarsest, finest);
+  Rents best = refined({}, coarsest);
   ambition_ = first_ambition(instance_, weights_);
   climb(best, kFirstRounds * effort_.rounds);
-  for (std::size_t count = 2 * kIntervalsCoarsest; count <= finest; count *= 2) {
+  for (std::size_t count = 2 * coarsest; count <= finest; count *= 2) {
     if (found_.out_of_time) break;
     Rents finer = refined(best, count);
     // A finer grid has the edges of the coarser one, so its first value is no loss.

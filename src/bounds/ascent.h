@@ -10,7 +10,7 @@
 namespace partita::bounds {
 
 struct Effort {
-  std::size_t intervals_max = 8192;  // of the finest grid
+  std::size_t intervals_max = 8192;  // of the finest grid, which has as many or half as many
   int rounds = 60;                   // evaluations on each grid, from coarse to fine
   int rounds_by_mode = 120;          // then, on the finest, with a price of its own for each mode
   // Seconds left; asked before every evaluation, none is begun when it gives 0 or less.
@@ -26,7 +26,8 @@ struct Found {
 // The best prices met. The same arguments give the same prices unless time runs out.
 Found search_prices(const Instance& instance, const Weights& weights, const Effort& effort);
 
-// For weights without tardiness: the best prices that never change.
+// For weights without tardiness: the best prices that change only once, where GPUs no longer have
+// to be on. Exact but for the solver's tolerance.
 PriceGrid steady_prices(const Instance& instance, const Weights& weights);
 
 }  // namespace partita::bounds

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "bounds/makespan.h"
 #include "cluster/cluster_state.h"
 #include "mig/enumerate.h"
 #include "mig/layout.h"
@@ -46,7 +47,7 @@ bool covers(const Load& better, const Load& worse) {
 
 // A subset of a legal layout is a legal layout, so idle instances need no loads of their own.
 std::vector<Load> loads_of(const mig::GpuModel& model, const std::vector<Mode>& modes,
-                           const std::vector<double>& busy_watts) {
+                           const std::vector<double>& busy_watts, double idle_watts) {
   std::vector<Load> loads(1);
   for (const mig::Layout& layout :
        mig::legal_layouts(model, {.double_memory = true, .media = true})) {
@@ -57,6 +58,7 @@ std::vector<Load> loads_of(const mig::GpuModel& model, const std::vector<Mode>& 
       load.compute += profile.compute_slices;
     }
     load.watts = busy_watts[static_cast<std::size_t>(load.compute)];
+    load.watts_after = load.watts + idle_watts;
     const auto beaten = [&](const Load& other) { return covers(other, load); };
     if (std::ranges::any_of(loads, beaten)) continue;
     std::erase_if(loads, [&](const Load& other) { return covers(load, other); });
@@ -110,7 +112,7 @@ Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet)
   for (const double watts : fleet.power->watts) {
     instance.busy_watts.push_back(watts - instance.idle_watts);
   }
-  instance.loads = loads_of(*fleet.model, instance.modes, instance.busy_watts);
+  instance.loads = loads_of(*fleet.model, instance.modes, instance.busy_watts, instance.idle_watts);
   instance.compute_slices = fleet.model->compute_slices;
   instance.gpus = fleet.gpus;
   instance.horizon = static_cast<double>(fleet.horizon.count);
@@ -126,15 +128,12 @@ Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet)
     }
     instance.jobs.push_back(*job);
   }
+  set_on_until(instance);
   return instance;
 }
 
-double least_watts_per_slice(const Instance& instance) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Load& load : instance.loads) {
-    if (load.compute > 0) least = std::min(least, load.watts / load.compute);
-  }
-  return least;
+void set_on_until(Instance& instance) {
+  instance.on_until = std::max(instance.horizon, least_makespan(instance));
 }
 
 }  // namespace partita::bounds

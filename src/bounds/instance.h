@@ -42,6 +42,7 @@ struct Load {
   std::array<std::uint8_t, kModesMax> count{};  // by mode
   int compute = 0;                              // slices, all told
   double watts = 0;                             // above those of an idle GPU
+  double watts_after = 0;                       // all of them, or 0 when idle: see on_until
 };
 
 struct BoundJob {
@@ -63,12 +64,15 @@ struct Instance {
   std::uint32_t gpus = 0;
   double horizon = 0;          // microseconds
   std::vector<BoundJob> jobs;  // in order of release
+  // No schedule ends before this instant, so every GPU is on up to here. What runs later is charged
+  // with all that a busy GPU draws, and GPUs that idle then with nothing.
+  double on_until = 0;
 };
 
 // Fails on a fleet without GPUs, on no jobs, and on a job that fits no profile of the GPU.
 Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet);
 
-// The least watts above idle that a busy compute slice can cost: min over b of (P[b] - P[0]) / b.
-double least_watts_per_slice(const Instance& instance);
+// To be called when jobs, GPUs or the horizon of an instance were changed by hand.
+void set_on_until(Instance& instance);
 
 }  // namespace partita::bounds

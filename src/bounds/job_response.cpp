@@ -216,7 +216,6 @@ double JobResponse::cost_with_endings(const BoundJob& job, std::vector<Ending>& 
 
 void JobResponse::add_usage(std::span<double> usage) const {
   for (const Piece& piece : taken_) {
-    if (piece.interval == grid_.tail()) continue;
     const double seconds = piece.work / piece.speed;
     double* row = usage.data() + static_cast<std::size_t>(piece.interval) * grid_.modes;
     row[piece.to] += seconds;

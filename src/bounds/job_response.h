@@ -46,7 +46,7 @@ class JobResponse {
   // The least the job can cost. Constant time for each interval up to where it ends.
   double cost(const BoundJob& job);
 
-  // Adds the seconds of each mode and interval (tail left out) of the answer last given.
+  // Adds the seconds of each mode and interval of the answer last given.
   void add_usage(std::span<double> usage) const;
 
   // What the answer last given says of each place where the job may end: up to its due date (the

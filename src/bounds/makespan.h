@@ -5,10 +5,13 @@
 
 namespace partita::bounds {
 
-// No schedule of the instance ends before this instant (microseconds). Each job is taken to need
-// its least compute-slice time divided by the slices of a GPU, on one GPU at a time; the optimum of
-// that is exact (longest remaining time first), and rounded down by a billionth. No job ends before
-// its release and its fastest time either.
+// The optimum when each job needs its least compute-slice time divided by the slices of a GPU, on
+// one GPU at a time: longest remaining time first, in arithmetic rounded so that the result
+// (microseconds) is never above the true one.
+double linear_makespan(const Instance& instance);
+
+// No schedule of the instance ends before this instant: linear_makespan, and the release and
+// fastest time of every job.
 double least_makespan(const Instance& instance);
 
 }  // namespace partita::bounds

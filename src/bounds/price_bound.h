@@ -26,7 +26,13 @@ struct PriceValue {
 // The bound that prices prove, as doubles have it. The tail must be affordable (see tail_prices).
 PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid);
 
-// Prices at which no load earns anything: what holds for ever must not.
-std::vector<double> tail_prices(const Instance& instance, const Weights& weights);
+// Whether all of an interval that begins here is later than every GPU has to be on.
+inline bool is_after(const Instance& instance, double begin) {
+  return begin >= instance.on_until;
+}
+
+// Prices at which no load earns anything, for an interval that begins here: in one that lasts for
+// ever, none may.
+std::vector<double> tail_prices(const Instance& instance, const Weights& weights, double begin);
 
 }  // namespace partita::bounds

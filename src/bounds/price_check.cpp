@@ -13,10 +13,14 @@ namespace {
 constexpr double kMicrosPerSecond = 1e6;
 
 // At least what a GPU earns a second with the load that earns most.
-double earned_above(const Instance& instance, double energy_weight, const double* prices) {
+double earned_above(const Instance& instance, double energy_weight, const PriceGrid& grid,
+                    std::size_t interval) {
+  const double* prices = grid.at(interval);
+  const bool after = is_after(instance, grid.begin(interval));
   double most = 0;
   for (const Load& load : instance.loads) {
-    double gain = above(-below(energy_weight * below(load.watts)));
+    const double watts = after ? load.watts_after : load.watts;
+    double gain = above(-below(energy_weight * below(watts)));
     for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
       if (load.count[mode] == 0) continue;
       gain = add_above(gain, times_above(prices[mode], load.count[mode]));
@@ -43,7 +47,7 @@ Status check_grid(const Instance& instance, const Weights& weights, const PriceG
   for (const double price : grid.prices) {
     if (!(price >= 0) || !std::isfinite(price)) return Error{"a price is negative or no number"};
   }
-  if (earned_above(instance, weights.energy, grid.at(grid.tail())) > 0) {
+  if (earned_above(instance, weights.energy, grid, grid.tail()) > 0) {
     return Error{"at the prices of the last interval, which has no end, a GPU would earn"};
   }
   return {};
@@ -179,7 +183,7 @@ Result<double> proven_value(const Instance& instance, const Weights& weights,
   double value = 0;
   for (std::size_t i = 0; i < grid.tail(); ++i) {
     const double seconds = over_above(grid.end(i) - grid.begin(i), kMicrosPerSecond);
-    const double earned = earned_above(instance, weights.energy, grid.at(i));
+    const double earned = earned_above(instance, weights.energy, grid, i);
     value = add_below(value, -times_above(times_above(seconds, earned), instance.gpus));
   }
   JobResponse response(grid, weights.late);

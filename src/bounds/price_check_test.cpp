@@ -14,7 +14,7 @@ constexpr Weights kBoth{1, 0.01};
 // Random prices whose tail can be afforded.
 PriceGrid sound_prices(std::uint64_t seed, const Instance& instance) {
   PriceGrid grid = random_prices(seed, instance.modes.size());
-  const std::vector<double> tail = tail_prices(instance, kBoth);
+  const std::vector<double> tail = tail_prices(instance, kBoth, grid.edges.back());
   std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
   return grid;
 }
@@ -83,7 +83,10 @@ TEST(Prices, ProveLessWithAJobDroppedADueDateLaterOrLessPower) {
     later.jobs[seed % 8].due += 10e6;
     EXPECT_LE(evaluate_prices(later, kBoth, grid).value, value + slack) << seed;
     Instance cooler = instance;
-    for (Load& load : cooler.loads) load.watts *= 0.9;
+    for (Load& load : cooler.loads) {
+      load.watts *= 0.9;
+      load.watts_after *= 0.9;
+    }
     EXPECT_LE(evaluate_prices(cooler, kBoth, grid).value, value + slack) << seed;
   }
 }

@@ -21,6 +21,11 @@ constexpr double kSecondsPerMinute = 60;
 constexpr double kTardinessUntil = 0.45;
 // The check comes after the search, and is a few evaluations long.
 constexpr double kSearchShare = 0.9;
+constexpr int kRounds = 60;
+// With so many jobs or fewer the search is given longer, up to so many times: with few jobs every
+// hundredth of a percent can be had in a second.
+constexpr std::size_t kFewJobs = 1000;
+constexpr std::size_t kLongerMax = 7;
 
 class Finder {
  public:
@@ -32,8 +37,14 @@ class Finder {
  private:
   bool asked(Kind kind) const { return std::ranges::count(request_.kinds, kind) > 0; }
   double elapsed() const { return request_.clock() - begin_; }
+  int rounds() const {
+    if (request_.rounds > 0) return request_.rounds;
+    const std::size_t longer = kFewJobs / instance_.jobs.size();
+    return kRounds * static_cast<int>(std::clamp<std::size_t>(longer, 1, kLongerMax));
+  }
   template <typename Find>
   void add(Kind kind, std::string_view name, Find find);
+  void add_smart_mig();
   void add_prices(Kind kind, double until);
   void add_mip();
   void add_sum();
@@ -53,13 +64,21 @@ void Finder::add(Kind kind, std::string_view name, Find find) {
   report_.bounds.push_back(std::move(bound));
 }
 
+void Finder::add_smart_mig() {
+  add(Kind::kEnergy, "smart-mig", [&](Bound& bound) {
+    const Result<double> value = smart_mig_energy_j(instance_);
+    if (value) bound.value = *value;
+    if (!value) bound.status = "skipped: " + value.error().message;
+  });
+}
+
 void Finder::add_prices(Kind kind, double until) {
   add(kind, "prices", [&](Bound& bound) {
     const Weights weights = weights_of(kind, instance_, request_.et_a);
     if (kind == Kind::kEnergy) {
       bound.prices = steady_prices(instance_, weights);
     } else {
-      Effort effort{.rounds = request_.rounds, .rounds_by_mode = 2 * request_.rounds};
+      Effort effort{.rounds = rounds(), .rounds_by_mode = 2 * rounds()};
       effort.seconds_left = [this, until] {
         return until * kSearchShare * request_.seconds_max - elapsed();
       };
@@ -108,6 +127,7 @@ Report Finder::run() {
   };
   const bool both = asked(Kind::kEnergy) && asked(Kind::kTardiness);
   if (asked(Kind::kEnergy)) {
+    add_smart_mig();
     add(Kind::kEnergy, "linear", [&](Bound& b) { b.value = linear_energy_j(instance_); });
     add_prices(Kind::kEnergy, 1);
   }
@@ -145,7 +165,8 @@ const Bound* Report::best(Kind kind) const {
   const Bound* best = nullptr;
   for (const Bound& bound : bounds) {
     if (bound.kind != kind || bound.skipped()) continue;
-    if (best == nullptr || bound.value > best->value) best = &bound;
+    // Of equal ones the later, which knows more of the instance.
+    if (best == nullptr || bound.value >= best->value) best = &bound;
   }
   return best;
 }
@@ -187,6 +208,7 @@ Result<double> check_bound(const Instance& instance, double et_a, const Bound& b
     if (!value) return value.error();
     return std::max(0.0, from_value(bound.kind, instance, et_a, *value));
   }
+  if (bound.kind == Kind::kEnergy && bound.name == "smart-mig") return smart_mig_energy_j(instance);
   if (bound.kind == Kind::kEnergy && bound.name == "linear") return linear_energy_j(instance);
   if (bound.kind == Kind::kTardiness && bound.name == "fastest") {
     return over_below(fastest_tardiness_s(instance), jobs);

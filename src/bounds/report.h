@@ -37,7 +37,8 @@ struct Request {
   double et_a = 2e-7;
   double seconds_max = 60;  // for all of them
   bool use_mip = true;
-  int rounds = 60;
+  // Evaluations of prices on each grid; 0: sixty, and more where there are few jobs to evaluate.
+  int rounds = 0;
   // Seconds since some instant. Without one, nothing is timed and no limit strikes.
   std::function<double()> clock = [] { return 0.0; };
 };

@@ -7,90 +7,92 @@
 namespace partita::bounds {
 namespace {
 
-constexpr int kCutsMax = 200;
+constexpr int kCutsMax = 400;
 constexpr double kCloseEnough = 1e-10;
-// Of each price only this much is used, so that rounding lets no load earn.
+// Of the last prices only this much is used, so that rounding lets no load earn.
 constexpr double kCaution = 1 - 1e-12;
 
-// The sum of what jobs pay when each takes its cheapest mode, and how often each mode is taken.
-struct Rent {
-  double value = 0;
-  std::vector<double> seconds;  // by mode
-};
-
-Rent rent_at(const Instance& instance, const std::vector<double>& prices) {
-  Rent rent{0, std::vector<double>(instance.modes.size())};
-  for (const BoundJob& job : instance.jobs) {
-    double least = kNoLimit;
-    std::size_t chosen = 0;
-    for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
-      if (job.time[mode] <= 0) continue;
-      const double cost = prices[mode] * job.time[mode] * 1e-6;
-      if (cost >= least) continue;
-      least = cost;
-      chosen = mode;
-    }
-    rent.value += least;
-    rent.seconds[chosen] += job.time[chosen] * 1e-6;
-  }
-  return rent;
+// Prices up to where every GPU has to be on, and others after it.
+PriceGrid two_intervals(const Instance& instance) {
+  PriceGrid grid;
+  grid.modes = instance.modes.size();
+  grid.edges = {0, std::max(1.0, std::ceil(instance.on_until))};
+  grid.prices.resize(2 * grid.modes);
+  return grid;
 }
 
-// Maximise the rent over prices at which no load earns, by cutting planes: columns are the prices
-// and the rent, and every rent met limits the rent from above.
+// Columns are the prices and the value of the bound; with the second prices no load earns. Every
+// value met is a plane that the value lies below.
 LinearModel first_model(const Instance& instance, const Weights& weights) {
+  const std::size_t modes = instance.modes.size();
+  double dearest = 0;
+  for (const Load& load : instance.loads) dearest = std::max(dearest, load.watts_after);
   LinearModel model;
-  for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
-    model.add_column(0, 0, kNoLimit);
-  }
+  for (std::size_t i = 0; i < 2 * modes; ++i) model.add_column(0, 0, 2 * weights.energy * dearest);
   model.add_column(-1, -kNoLimit, kNoLimit);
   for (const Load& load : instance.loads) {
     if (load.compute == 0) continue;
-    const std::size_t row = model.add_row(-kNoLimit, weights.energy * load.watts);
-    for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
-      if (load.count[mode] > 0) model.set(row, mode, load.count[mode]);
+    const std::size_t row = model.add_row(-kNoLimit, weights.energy * load.watts_after);
+    for (std::size_t mode = 0; mode < modes; ++mode) {
+      if (load.count[mode] > 0) model.set(row, modes + mode, load.count[mode]);
     }
   }
   return model;
 }
 
-}  // namespace
-
-// The linear prices of the start are kept when the solver finds nothing better.
-PriceGrid steady_prices(const Instance& instance, const Weights& weights) {
-  const std::size_t modes = instance.modes.size();
-  std::vector<double> best = tail_prices(instance, weights);
-  Rent rent = rent_at(instance, best);
-  double best_value = rent.value;
-  LinearModel model = first_model(instance, weights);
-  for (int cut = 0; cut < kCutsMax; ++cut) {
-    const std::size_t row = model.add_row(-kNoLimit, 0);
-    model.set(row, modes, 1);
-    for (std::size_t mode = 0; mode < modes; ++mode) {
-      if (rent.seconds[mode] > 0) model.set(row, mode, -rent.seconds[mode]);
-    }
-    const LpAnswer answer = solve_linear(model);
-    if (!answer.optimal) break;
-    std::vector<double> prices(answer.columns.begin(),
-                               answer.columns.begin() + static_cast<std::ptrdiff_t>(modes));
-    for (double& price : prices) price = std::max(0.0, price);
-    rent = rent_at(instance, prices);
-    if (rent.value > best_value) {
-      best_value = rent.value;
-      best = prices;
-    }
-    if (-answer.value - best_value <= kCloseEnough * std::fabs(best_value)) break;
+void add_plane(LinearModel& model, const PriceGrid& grid, const PriceValue& met) {
+  double constant = met.value;
+  for (std::size_t i = 0; i < grid.prices.size(); ++i) {
+    constant -= (met.asked[i] - met.offered[i]) * grid.prices[i];
   }
-  // The solver holds limits to a tolerance of its own; shrink until they hold.
+  const std::size_t row = model.add_row(-kNoLimit, constant);
+  model.set(row, grid.prices.size(), 1);
+  for (std::size_t i = 0; i < grid.prices.size(); ++i) {
+    if (met.asked[i] != met.offered[i]) model.set(row, i, met.offered[i] - met.asked[i]);
+  }
+}
+
+// The solver holds limits to a tolerance of its own; the last prices are shrunk until they hold.
+void make_affordable(const Instance& instance, const Weights& weights, PriceGrid& grid) {
   double excess = 1;
+  double* last = grid.prices.data() + grid.modes;
   for (const Load& load : instance.loads) {
     double price = 0;
-    for (std::size_t mode = 0; mode < modes; ++mode) price += best[mode] * load.count[mode];
-    if (price > weights.energy * load.watts)
-      excess = std::max(excess, price / (weights.energy * load.watts));
+    for (std::size_t mode = 0; mode < grid.modes; ++mode) price += last[mode] * load.count[mode];
+    const double affordable = weights.energy * load.watts_after;
+    if (price > affordable) excess = std::max(excess, price / affordable);
   }
-  for (double& price : best) price *= kCaution / excess;
-  return {modes, {0.0}, best};
+  for (std::size_t mode = 0; mode < grid.modes; ++mode) last[mode] *= kCaution / excess;
+}
+
+}  // namespace
+
+// By cutting planes, from the linear prices.
+PriceGrid steady_prices(const Instance& instance, const Weights& weights) {
+  PriceGrid now = two_intervals(instance);
+  const std::vector<double> before = tail_prices(instance, weights, 0);
+  const std::vector<double> after = tail_prices(instance, weights, now.edges.back());
+  std::ranges::copy(before, now.prices.begin());
+  std::ranges::copy(after, now.prices.begin() + static_cast<std::ptrdiff_t>(now.modes));
+  PriceGrid best = now;
+  double best_value = -kNoLimit;
+  LinearModel model = first_model(instance, weights);
+  for (int cut = 0; cut < kCutsMax; ++cut) {
+    const PriceValue met = evaluate_prices(instance, weights, now);
+    if (met.value > best_value) {
+      best_value = met.value;
+      best = now;
+    }
+    add_plane(model, now, met);
+    const LpAnswer answer = solve_linear(model);
+    if (!answer.optimal) break;
+    if (-answer.value - best_value <= kCloseEnough * std::fabs(best_value)) break;
+    for (std::size_t i = 0; i < now.prices.size(); ++i) {
+      now.prices[i] = std::max(0.0, answer.columns[i]);
+    }
+    make_affordable(instance, weights, now);
+  }
+  return best;
 }
 
 }  // namespace partita::bounds

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -56,6 +57,26 @@ std::optional<double> gap_percent(double value, double bound) {
 std::string shown_gap(double value, double bound) {
   const std::optional<double> gap = gap_percent(value, bound);
   return gap ? fmt::format("{:.1f} %", *gap) : "-";
+}
+
+Status check_bounds(const RunBounds& bounds, const sim::RunResult& result, std::string_view who) {
+  constexpr double kRounding = 1e-9;  // figures of a run are sums of doubles
+  struct Pair {
+    std::string_view what;
+    double value;
+    double least;
+  };
+  const std::array<Pair, 3> pairs{
+      {{"energy_j", result.energy_j, bounds.energy_j},
+       {"mean_tardiness_s", result.mean_tardiness_s, bounds.tardiness_s},
+       {"et", result.et, bounds.et}}};
+  for (const Pair& pair : pairs) {
+    if (pair.value * (1 + kRounding) >= pair.least) continue;
+    return Error{fmt::format(
+        "{}: {} is {:.9g}, and its lower bound is {:.9g}; one of them is wrong: please report it",
+        who, pair.what, pair.value, pair.least)};
+  }
+  return {};
 }
 
 void add_gaps(nlohmann::ordered_json& json, const RunBounds& bounds, const sim::RunResult& result) {

@@ -36,6 +36,9 @@ std::optional<double> gap_percent(double value, double bound);
 // "12.3 %", or "-".
 std::string shown_gap(double value, double bound);
 
+// A result below a bound is an error: one of the two is wrong. `who` names the result.
+Status check_bounds(const RunBounds& bounds, const sim::RunResult& result, std::string_view who);
+
 // energy_bound_j, tardiness_bound_s, et_bound and the gaps in percent.
 void add_gaps(nlohmann::ordered_json& json, const RunBounds& bounds, const sim::RunResult& result);
 // What no schedule can beat, in one line for people.

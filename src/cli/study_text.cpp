@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/bound_report.h"
 #include "cli/table.h"
+#include "experiment/gaps.h"
 
 namespace partita::cli {
 namespace {
@@ -72,6 +72,8 @@ std::string_view unit_of(Claim::Kind kind) {
     case Claim::Kind::kEtGainPercent:
     case Claim::Kind::kLateGainPercent:
     case Claim::Kind::kLayoutPercent:
+    case Claim::Kind::kEnergyOverBoundPercent:
+    case Claim::Kind::kTardinessOverBoundPercent:
       return "%";
     case Claim::Kind::kThroughputRatio:
     case Claim::Kind::kEnergyRatio:
@@ -199,63 +201,63 @@ std::string saving_text(const experiment::Summary& summary) {
 
 namespace {
 
-// Means over the days of the setting; nothing without bounds.
-std::optional<RunBounds> mean_bounds(const experiment::Summary& summary,
-                                     const std::vector<experiment::RunRecord>& bounds) {
-  RunBounds sum;
-  double days = 0;
-  for (const experiment::RunRecord& record : bounds) {
-    if (record.setting != summary.setting) continue;
-    sum.energy_j += record.energy_j;
-    sum.tardiness_s += record.mean_tardiness_s;
-    sum.et += record.et;
-    ++days;
-  }
-  if (days == 0) return {};
-  return RunBounds{sum.energy_j / days, sum.tardiness_s / days, sum.et / days};
+std::string gap_text(const std::optional<experiment::Relative>& gap) {
+  if (!gap) return "-";
+  if (!gap->interval) return fmt::format("{:.1f} %", 100 * gap->share);
+  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * gap->share, 100 * gap->interval->low,
+                     100 * gap->interval->high);
 }
 
-nlohmann::ordered_json gap_json(double value, double bound) {
-  const std::optional<double> gap = gap_percent(value, bound);
-  return gap ? nlohmann::ordered_json(*gap) : nlohmann::ordered_json();
+void add_gap(nlohmann::ordered_json& json, const std::string& name,
+             const std::optional<experiment::Relative>& gap) {
+  json[name + "_gap_percent"] =
+      gap ? nlohmann::ordered_json(100 * gap->share) : nlohmann::ordered_json();
+  if (!gap || !gap->interval) return;
+  json[name + "_gap_low_percent"] = 100 * gap->interval->low;
+  json[name + "_gap_high_percent"] = 100 * gap->interval->high;
 }
 
 }  // namespace
 
-std::string gaps_text(const std::vector<experiment::Summary>& summaries,
-                      const std::vector<experiment::RunRecord>& bounds, bool bold) {
+std::string gaps_text(const experiment::Study& study, std::span<const experiment::RunRecord> runs,
+                      std::span<const experiment::RunRecord> bounds, bool bold) {
   std::string text;
-  for (const experiment::Summary& summary : summaries) {
-    const std::optional<RunBounds> bound = mean_bounds(summary, bounds);
-    if (!bound) continue;
-    Table table({{summary.setting.empty() ? "policy" : summary.setting, Align::kLeft},
+  for (const experiment::StudySetting& setting : study.settings) {
+    const auto found = gaps_of(setting.name, runs, bounds);
+    if (!found) continue;
+    Table table({{setting.name.empty() ? "policy" : setting.name, Align::kLeft},
                  {"ET over bound", Align::kRight},
                  {"energy over bound", Align::kRight},
                  {"tardiness over bound", Align::kRight}});
-    for (const experiment::PolicySummary& policy : summary.policies) {
-      table.add({policy.policy, shown_gap(policy.estimates[Measure::kEt].mean, bound->et),
-                 shown_gap(policy.estimates[Measure::kEnergy].mean, bound->energy_j),
-                 shown_gap(policy.estimates[Measure::kTardiness].mean, bound->tardiness_s)});
+    for (const experiment::Gap& gap : found->gaps) {
+      table.add({gap.policy, gap_text(gap.over[Measure::kEt]), gap_text(gap.over[Measure::kEnergy]),
+                 gap_text(gap.over[Measure::kTardiness])});
     }
-    text += table.text(bold) + bounds_text(*bound) + "\n";
+    text += table.text(bold);
+    text += fmt::format(
+        "\nmeans of {} days, 95 % intervals; no schedule has less than {} kWh ({} M W·min), "
+        "{} min of tardiness, ET {}\n\n",
+        found->days, pm(found->bound[Measure::kEnergy], 1 / 3.6e6, 3),
+        pm(found->bound[Measure::kEnergy], 1 / 60e6, 4),
+        pm(found->bound[Measure::kTardiness], 1.0 / 60, 4), pm(found->bound[Measure::kEt], 1, 4));
   }
   return text;
 }
 
-void add_gaps(nlohmann::ordered_json& json, const experiment::Summary& summary,
-              const std::vector<experiment::RunRecord>& bounds) {
-  const std::optional<RunBounds> bound = mean_bounds(summary, bounds);
-  if (!bound) return;
-  json["energy_bound_j"] = bound->energy_j;
-  json["tardiness_bound_s"] = bound->tardiness_s;
-  json["et_bound"] = bound->et;
-  for (const experiment::PolicySummary& policy : summary.policies) {
-    json["gaps"].push_back(
-        {{"policy", policy.policy},
-         {"energy_gap_percent", gap_json(policy.estimates[Measure::kEnergy].mean, bound->energy_j)},
-         {"tardiness_gap_percent",
-          gap_json(policy.estimates[Measure::kTardiness].mean, bound->tardiness_s)},
-         {"et_gap_percent", gap_json(policy.estimates[Measure::kEt].mean, bound->et)}});
+void add_gaps(nlohmann::ordered_json& json, const std::string& setting,
+              std::span<const experiment::RunRecord> runs,
+              std::span<const experiment::RunRecord> bounds) {
+  const auto found = gaps_of(setting, runs, bounds);
+  if (!found) return;
+  json["energy_bound_j"] = found->bound[Measure::kEnergy].mean;
+  json["tardiness_bound_s"] = found->bound[Measure::kTardiness].mean;
+  json["et_bound"] = found->bound[Measure::kEt].mean;
+  for (const experiment::Gap& gap : found->gaps) {
+    nlohmann::ordered_json one{{"policy", gap.policy}};
+    add_gap(one, "energy", gap.over[Measure::kEnergy]);
+    add_gap(one, "tardiness", gap.over[Measure::kTardiness]);
+    add_gap(one, "et", gap.over[Measure::kEt]);
+    json["gaps"].push_back(std::move(one));
   }
 }
 

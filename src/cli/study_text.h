@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,12 @@ nlohmann::ordered_json claims_json(const std::vector<experiment::JudgedClaim>& c
 
 // How far the mean of each policy is above the mean of the bounds (experiment::bound_tasks_of) of
 // the same days. Nothing without bounds.
-std::string gaps_text(const std::vector<experiment::Summary>& summaries,
-                      const std::vector<experiment::RunRecord>& bounds, bool bold);
+std::string gaps_text(const experiment::Study& study, std::span<const experiment::RunRecord> runs,
+                      std::span<const experiment::RunRecord> bounds, bool bold);
 // energy_bound_j, tardiness_bound_s and et_bound of a setting, and the gaps of its policies.
-void add_gaps(nlohmann::ordered_json& json, const experiment::Summary& summary,
-              const std::vector<experiment::RunRecord>& bounds);
+void add_gaps(nlohmann::ordered_json& json, const std::string& setting,
+              std::span<const experiment::RunRecord> runs,
+              std::span<const experiment::RunRecord> bounds);
 
 // Which policy, and what it saves against the reference.
 std::string saving_text(const experiment::Summary& summary);

@@ -256,6 +256,12 @@ Outcome run_compare(const Values& values, Console& console) {
     return 1;
   }
   const std::vector<const Row*> ranked = ranked_by_et(*rows);
+  const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
+  if (!bounds) return bounds.error();
+  for (const Row* row : ranked) {
+    const Status sound = *bounds ? check_bounds(**bounds, row->result(), row->name) : Status{};
+    if (!sound) return sound.error();
+  }
   if (files->wants_report()) {
     const auto page = page_of(values, jobs->trace, *rows, *ranked.front());
     if (!page) return page.error();
@@ -263,8 +269,6 @@ Outcome run_compare(const Values& values, Console& console) {
         files->write(jobs->trace, settings->options, ranked.front()->result(), *page);
     if (!written) return written.error();
   }
-  const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
-  if (!bounds) return bounds.error();
   show(values, console, ranked, *settings, *bounds);
   return 0;
 }

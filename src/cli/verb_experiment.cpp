@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "experiment/claims.h"
+#include "experiment/gaps.h"
 #include "experiment/studies/studies.h"
 #include "experiment/study.h"
 #include "experiment/summary.h"
@@ -192,7 +193,7 @@ nlohmann::ordered_json found_json(const Study& study, const Found& found,
   nlohmann::ordered_json json{{"experiment", study.name}, {"days", found.days}};
   for (const experiment::Summary& summary : found.summaries) {
     json["settings"].push_back(to_json(summary));
-    add_gaps(json["settings"].back(), summary, found.bounds);
+    add_gaps(json["settings"].back(), summary.setting, found.records, found.bounds);
   }
   if (study.batches) json["batches"] = batches_json(study, found.records);
   json["published"] = claims_json(claims);
@@ -211,7 +212,10 @@ Outcome run_experiment(const Values& values, Console& console) {
     complain("stopped; the finished runs are kept, and the same command goes on from there");
     return 1;
   }
-  const auto claims = judge_claims(*study, found->records);
+  if (const Status sound = check_bounds(found->records, found->bounds); !sound) {
+    return sound.error();
+  }
+  const auto claims = judge_claims(*study, found->records, found->bounds);
   const Status reported =
       write_study_report(values, *study, found->days, found->records, claims_json(claims));
   if (!reported) return reported.error();
@@ -221,7 +225,7 @@ Outcome run_experiment(const Values& values, Console& console) {
   }
   console.out.write(study->batches ? batches_text(*study, found->records, console.bold)
                                    : summaries_text(*study, found->summaries, console.bold));
-  console.out.write(gaps_text(found->summaries, found->bounds, console.bold));
+  console.out.write(gaps_text(*study, found->records, found->bounds, console.bold));
   if (!claims.empty()) console.out.write(claims_text(*study, claims, console.bold));
   if (study->source.empty()) console.out.write(saving_text(found->summaries.front()));
   return 0;

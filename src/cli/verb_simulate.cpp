@@ -42,6 +42,10 @@ Outcome run_simulate(const Values& values, Console& console) {
   }
   const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
   if (!bounds) return bounds.error();
+  if (*bounds) {
+    const Status sound = check_bounds(**bounds, finished->result, scheduler);
+    if (!sound) return sound.error();
+  }
   const auto page = files->wants_report()
                         ? page_of(values, *settings, jobs->trace, finished->result)
                         : Result<std::string>(std::string());

@@ -18,8 +18,17 @@ bool is_ratio(const Claim& claim) {
   return claim.kind == Claim::Kind::kThroughputRatio || claim.kind == Claim::Kind::kEnergyRatio;
 }
 
+bool is_over_bound(const Claim& claim) {
+  return claim.kind == Claim::Kind::kEnergyOverBoundPercent ||
+         claim.kind == Claim::Kind::kTardinessOverBoundPercent;
+}
+
 bool is_points(const Claim& claim) {
-  return is_gain(claim) || claim.kind == Claim::Kind::kLayoutPercent;
+  return is_gain(claim) || is_over_bound(claim) || claim.kind == Claim::Kind::kLayoutPercent;
+}
+
+bool needs_bounds(const Claim& claim) {
+  return is_over_bound(claim) || claim.policy == kBoundName;
 }
 
 // The share of the layouts "8+9" in "1=0.25,9=0.75".
@@ -51,7 +60,10 @@ double figure_of(const RunRecord& record, const Claim& claim) {
     case Claim::Kind::kThroughputRatio:
       return record.makespan_s;
     case Claim::Kind::kEnergyRatio:
+    case Claim::Kind::kEnergyOverBoundPercent:
       return record.energy_j;
+    case Claim::Kind::kTardinessOverBoundPercent:
+      return record.mean_tardiness_s;
   }
   CHECK(false);
 }
@@ -92,6 +104,21 @@ JudgedClaim judge_ratio(const Claim& claim, std::span<const RunRecord> records) 
   return judged;
 }
 
+JudgedClaim judge_over_bound(const Claim& claim, std::span<const RunRecord> records,
+                             std::span<const RunRecord> bounds) {
+  const std::vector<double> policy = values_of(records, claim, claim.policy);
+  const std::vector<double> bound = values_of(bounds, claim, std::string(kBoundName));
+  JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
+  if (policy.empty() || policy.size() != bound.size()) return judged;
+  const auto more = relative_difference(policy, bound);
+  if (!more) return judged;
+  judged.ours = 100 * more->share;
+  if (more->interval) {
+    judged.interval = Interval{100 * more->interval->low, 100 * more->interval->high};
+  }
+  return judged;
+}
+
 JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
   const std::vector<double> values = values_of(records, claim, claim.policy);
   JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
@@ -103,12 +130,16 @@ JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
 
 }  // namespace
 
-std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records) {
+std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records,
+                                      std::span<const RunRecord> bounds) {
   std::vector<JudgedClaim> judged;
   for (const Claim& claim : study.claims) {
+    if (needs_bounds(claim) && bounds.empty()) continue;
     JudgedClaim each = is_ratio(claim)  ? judge_ratio(claim, records)
                        : is_gain(claim) ? judge_gain(claim, records)
-                                        : judge_mean(claim, records);
+                       : is_over_bound(claim)
+                           ? judge_over_bound(claim, records, bounds)
+                           : judge_mean(claim, needs_bounds(claim) ? bounds : records);
     const double slack = is_points(claim) ? claim.tolerance : claim.tolerance * claim.published;
     const Interval ours = each.interval.value_or(Interval{each.ours, each.ours});
     const bool near = claim.published >= ours.low - slack && claim.published <= ours.high + slack;

@@ -25,6 +25,8 @@ struct JudgedClaim {
   ClaimVerdict verdict = ClaimVerdict::kNotReproduced;
 };
 
-std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records);
+// Claims about bounds (records of the policy kBoundName) are left out where there are none.
+std::vector<JudgedClaim> judge_claims(const Study& study, std::span<const RunRecord> records,
+                                      std::span<const RunRecord> bounds = {});
 
 }  // namespace partita::experiment

@@ -58,5 +58,33 @@ TEST(Claims, RatiosAreOfTheOtherOverThePolicy) {
   EXPECT_EQ(judged[2].verdict, ClaimVerdict::kNotComparable);
 }
 
+TEST(Claims, AboutBoundsAreJudgedWhereThereAreBounds) {
+  RunRecord run = specimen_record();
+  run.setting = "s";
+  run.policy = "p";
+  run.energy_j = 130;
+  run.mean_tardiness_s = 9;
+  RunRecord bound = run;
+  bound.policy = std::string(kBoundName);
+  bound.energy_j = 100;
+  bound.energy_w_min = 2e6;
+  bound.mean_tardiness_s = 6;
+  Study study;
+  study.claims = {{"s", "e", Claim::Kind::kEnergyOverBoundPercent, "p", "", 27, 2, ""},
+                  {"s", "t", Claim::Kind::kTardinessOverBoundPercent, "p", "", 49, 2, ""},
+                  {"s", "b", Claim::Kind::kEnergyMWMin, "bound", "", 1.99, 0.01, ""}};
+  const std::vector<RunRecord> runs{run};
+  const std::vector<RunRecord> bounds{bound};
+  EXPECT_TRUE(judge_claims(study, runs).empty());
+  const auto judged = judge_claims(study, runs, bounds);
+  ASSERT_EQ(judged.size(), 3u);
+  EXPECT_DOUBLE_EQ(judged[0].ours, 30);
+  EXPECT_EQ(judged[0].verdict, ClaimVerdict::kNotReproduced);
+  EXPECT_DOUBLE_EQ(judged[1].ours, 50);
+  EXPECT_EQ(judged[1].verdict, ClaimVerdict::kReproduced);
+  EXPECT_DOUBLE_EQ(judged[2].ours, 2);
+  EXPECT_EQ(judged[2].verdict, ClaimVerdict::kReproduced);
+}
+
 }  // namespace
 }  // namespace partita::experiment

@@ -116,6 +116,27 @@ DaySource poisson_days(const workload::PoissonOptions& options) {
           generated(options, workload::make_poisson)};
 }
 
+DaySource linearised(const DaySource& days) {
+  DaySource made = days;
+  made.text += ", linearised";
+  made.make = [days](std::uint64_t seed) -> Result<workload::Trace> {
+    auto trace = days.make(seed);
+    if (!trace) return trace;
+    for (workload::Job& job : trace->jobs) {
+      const Micros single = job.time.front();
+      const Micros whole = job.time.back();
+      CHECK(single != workload::kNoTime && whole != workload::kNoTime);
+      const double slack = (job.deadline - job.arrival).to_seconds() / whole.to_seconds();
+      for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
+        job.time[i] = micros_from_seconds(single.to_seconds() / workload::kSliceSizes[i]);
+      }
+      job.deadline = job.arrival + micros_from_seconds(slack * job.time.back().to_seconds());
+    }
+    return trace;
+  };
+  return made;
+}
+
 DaySource realistic_days(const workload::RealisticOptions& options) {
   return {fmt::format("realistic {} h {} jobs an hour profile {} burstiness {} median {} sigma {} "
                       "{}:{} slack {} {} {} curves {} memory {} {} {} {}",

@@ -31,6 +31,10 @@ DaySource papers_days(const workload::PapersOptions& options);
 DaySource poisson_days(const workload::PoissonOptions& options);
 DaySource realistic_days(const workload::RealisticOptions& options);
 
+// The same jobs as if their speed were proportional to the slices, from the time on one slice;
+// deadlines stay as tight. REQUIRES: every job has a time on one slice and on the whole GPU.
+DaySource linearised(const DaySource& days);
+
 struct Windows {
   Micros length = Micros::seconds(86'400);
   // Of the jobs, this share is kept, chosen by position: a fleet smaller than the one that the

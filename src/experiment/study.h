@@ -62,6 +62,9 @@ struct Claim {
     kLayoutPercent,    // time GPUs have one of the layouts of `other`, as in "8+9"
     kThroughputRatio,  // makespan of `other` over that of `policy`
     kEnergyRatio,      // energy of `other` over that of `policy`
+    // Of `policy` above the bound of the same days; judged only where there are bounds.
+    kEnergyOverBoundPercent,
+    kTardinessOverBoundPercent,
   };
   std::string setting;
   std::string what;
@@ -69,7 +72,7 @@ struct Claim {
   std::string policy;
   std::string other;  // see the kinds
   double published = 0;
-  // Relative for means and ratios, points for percentages of gain and of layouts.
+  // Relative for means and ratios, points for percentages of gain, of layouts and over bounds.
   double tolerance = 0;
   std::string remark;      // why it may differ
   bool comparable = true;  // or something it depends on was not published
