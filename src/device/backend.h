@@ -98,6 +98,9 @@ struct GpuInfo {
   std::shared_ptr<const mig::GpuModel> model;
   // No slice outlives a boot: another value than before means that all of them are gone.
   std::string boot_id;
+  bool monitored = true;  // poll_events() tells of this GPU
+  // Set: the GPU does not answer, and the rest is what was last known of it.
+  std::optional<DeviceError> trouble;
 };
 
 // Which slice. GPU instance ids are used again after a destroy, so an id counts only together with

@@ -223,7 +223,9 @@ Answer<std::vector<GpuInfo>> SimulatedBackend::gpus() {
                        .mode = gpu.mig_enabled ? MigMode::kEnabled : MigMode::kDisabled,
                        // The catalogue's models live as long as the program.
                        .model = std::shared_ptr<const mig::GpuModel>(gpu.model, [](auto*) {}),
-                       .boot_id = state.boot_id});
+                       .boot_id = state.boot_id,
+                       .monitored = true,
+                       .trouble = {}});
     }
     return Done(Nothing{});
   });
@@ -413,6 +415,13 @@ void SimulatedBackend::end_process(const InstanceKey& key, int pid) {
     return Done(Nothing{});
   });
   CHECK(done.ok());
+}
+
+Answer<Instance> SimulatedBackend::put_orphan(GpuId gpu, mig::Placement placement) {
+  Instance made;
+  const Done done = make_gpu_instance(gpu, placement, made);
+  if (!done) return done.error();
+  return made;
 }
 
 Status SimulatedBackend::reboot() {

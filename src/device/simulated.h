@@ -40,6 +40,8 @@ class SimulatedBackend : public Backend {
   // Such processes are known to this object only, unlike those that report to a file.
   void put_process(const InstanceKey& key, ProcessUse process);
   void end_process(const InstanceKey& key, int pid);
+  // A GPU instance without a compute instance, as a program that was killed leaves it.
+  Answer<Instance> put_orphan(GpuId gpu, mig::Placement placement);
   // The machine starts again: every slice is gone, boot id and energy counters begin anew.
   Status reboot();
   void add_event(HealthEvent event);

@@ -57,12 +57,16 @@ std::string folded(std::string_view name) {
   return std::string(rest);
 }
 
-// A profile name taken apart: "1g.5gb+me" is 1 compute slice, 5 GB, media.
+// A profile name taken apart: "1g.5gb+me" is 1 compute slice, 5 GB, with "+me".
 struct ProfileName {
   int compute_slices = 0;
   int memory_gb = 0;
-  bool media = false;
+  std::string attributes;
 };
+
+// Media engines, all of them, graphics, no media engines. Live GPUs have more of them than the
+// parts of the catalogue.
+constexpr std::array<std::string_view, 4> kAttributes = {"+me", "+me.all", "+gfx", "-me"};
 
 // Digits at the front of `text`, taken off it.
 std::optional<int> take_number(std::string_view& text) {
@@ -81,8 +85,10 @@ std::optional<ProfileName> parse_name(std::string_view text) {
   if (!memory || !drop_prefix(text, "gb")) return {};
   name.compute_slices = *compute;
   name.memory_gb = *memory;
-  name.media = text == "+me" || text == ".me";
-  if (!name.media && !text.empty()) return {};
+  name.attributes = text;
+  if (text.starts_with('.')) name.attributes.front() = '+';  // the Kubernetes form
+  const bool known = text.empty() || std::ranges::count(kAttributes, name.attributes) == 1;
+  if (!known) return {};
   return name;
 }
 
@@ -92,8 +98,9 @@ constexpr double kNameDriftMax = 0.1;
 
 bool same_but_for_drift(const Profile& profile, const ProfileName& wanted) {
   const std::optional<ProfileName> own = parse_name(profile.name);
-  CHECK(own);
-  if (own->compute_slices != wanted.compute_slices || own->media != wanted.media) return false;
+  // A driver may give names of another form; they go by number only.
+  if (!own || own->compute_slices != wanted.compute_slices) return false;
+  if (own->attributes != wanted.attributes) return false;
   return std::abs(wanted.memory_gb - own->memory_gb) <= kNameDriftMax * own->memory_gb;
 }
 
