@@ -103,7 +103,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "lists.",
      .verbs = kCounts, .section = "cluster", .choices = power_names},
     {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
-     .sentence = "Scheduler, or ORDER+PLACEMENT as in mdd+slowest; `partita policies` lists them.",
+     .sentence = "Scheduler, ORDER+PLACEMENT as in mdd+slowest, or learned:FILE; `partita "
+                 "policies` lists them.",
      .verbs = kDays | set_of(Verb::kSimulate, Verb::kSize), .section = "policy",
      .choices = scheduler_names, .check = check_scheduler},
     {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
@@ -161,7 +162,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "threads", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kThreadsMax,
      .sentence = "Runs at a time; the default is one for each processor. It does not change the "
                  "results.",
-     .verbs = set_of(Verb::kCompare, Verb::kTune, Verb::kExperiment)},
+     .verbs = set_of(Verb::kCompare, Verb::kTune, Verb::kExperiment, Verb::kTrain)},
 
     // Sizes, search and experiments
     {.name = "max-late", .kind = ValueKind::kText, .metavar = "SHARE", .default_text = "5%",
@@ -229,8 +230,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "model", .kind = ValueKind::kInput, .metavar = "FILE",
      .sentence = "The model file.", .verbs = set_of(Verb::kEvaluate, Verb::kDistill)},
     {.name = "against", .kind = ValueKind::kText, .metavar = "RULES",
-     .sentence = "Repartitioners to compare with, separated by | ; the default is that of "
-                 "--repartition.",
+     .sentence = "Policies to compare with, separated by | : schedulers where the model schedules, "
+                 "else repartitioners; the default is that of --scheduler or --repartition.",
      .verbs = set_of(Verb::kEvaluate)},
     {.name = "steps", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kStepsMax,
      .sentence = "Decisions to learn from; the default is that of the system.",
@@ -250,8 +251,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kTrain)},
     {.name = "without", .kind = ValueKind::kText, .metavar = "PIECES",
      .sentence = "Pieces of the system to leave out, separated by commas, to see what each is "
-                 "worth: backlog, change-costs, early-tardiness, evolution, mixes, one-target, "
-                 "reluctance.",
+                 "worth. mean-field+ has backlog, change-costs, early-tardiness, evolution, mixes, "
+                 "one-target, reluctance; place+ has forecast, jobs, queue, rule, wait.",
      .verbs = set_of(Verb::kTrain)},
     {.name = "energy-weight", .kind = ValueKind::kNumber, .metavar = "FACTOR",
      .default_text = "1", .low = 0, .high = kRateMax,
@@ -261,6 +262,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .default_text = "0", .low = 0, .high = kMinutesMax, .unit = "min",
      .sentence = "Tardiness of one job that training charges for every GPU that changes, besides "
                  "what changes really cost.",
+     .verbs = set_of(Verb::kTrain)},
+    {.name = "late-cost", .kind = ValueKind::kNumber, .metavar = "MINUTES",
+     .default_text = "0", .low = 0, .high = kMinutesMax, .unit = "min",
+     .sentence = "Tardiness that training charges for every late job besides its own (place+).",
      .verbs = set_of(Verb::kTrain)},
     {.name = "log", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write every validation as a line of JSON.", .verbs = set_of(Verb::kTrain)},

@@ -37,7 +37,7 @@ Result<Judged> judge(const std::vector<workload::Trace>& days, RunSettings setti
                      const std::string& repartition, const std::string& scheduler,
                      ProgressBar& bar) {
   settings.repartition = repartition;
-  Judged judged{repartition, {}, {}, {}, {}};
+  Judged judged{repartition, scheduler, repartition, {}, {}, {}, {}};
   for (std::size_t day = 0; day < days.size(); ++day) {
     const auto finished = run_one(days[day], settings, scheduler, {});
     if (!finished) return finished.error();
@@ -64,7 +64,8 @@ std::string percent_text(const std::vector<double>& tuned, const std::vector<dou
 }
 
 nlohmann::ordered_json judged_json(const Judged& judged) {
-  return {{"repartition", judged.repartition},
+  return {{"scheduler", judged.scheduler},
+          {"repartition", judged.repartition},
           {"et", mean_json(judged.et)},
           {"energy_kwh", mean_json(judged.energy_kwh)},
           {"mean_tardiness_min", mean_json(judged.tardiness_min)},

@@ -15,6 +15,8 @@ namespace partita::cli {
 
 // Runs of one policy on the same days as the others'.
 struct Judged {
+  std::string name;  // as shown: the repartitioner, where the caller says nothing else
+  std::string scheduler;
   std::string repartition;
   std::vector<double> et;
   std::vector<double> energy_kwh;

@@ -147,19 +147,29 @@ struct Policy {
 };
 
 // "cedf/none edf-ss/timetable:08:00=9,20:00=2".
+// SCHEDULER/RULE. The path of a learned scheduler may have slashes too: the first part that is a
+// scheduler counts.
+Result<Policy> parse_policy(std::string_view word) {
+  std::optional<Error> first;
+  for (std::size_t slash = word.find('/'); slash != std::string_view::npos;
+       slash = word.find('/', slash + 1)) {
+    const Policy policy{std::string(word.substr(0, slash)), std::string(word.substr(slash + 1))};
+    const auto facts = policies::scheduler_facts(policy.scheduler);
+    if (facts) return policy;
+    if (!first) first = facts.error();
+  }
+  return first.value_or(Error{fmt::format("'{}': wanted SCHEDULER/RULE", word)});
+}
+
 Result<std::vector<Policy>> policies_also(const Values& values, const RunSettings& settings) {
   std::vector<Policy> policies;
   if (values.given("also") == nullptr) return policies;
   const std::string text = values.text("also");
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
-    const std::size_t slash = word.find('/');
-    if (slash == std::string_view::npos) {
-      return values.wrong("also", {fmt::format("'{}': wanted SCHEDULER/RULE", word)});
-    }
-    Policy policy{std::string(word.substr(0, slash)), std::string(word.substr(slash + 1))};
-    const auto facts = policies::scheduler_facts(policy.scheduler);
-    if (!facts) return values.wrong("also", facts.error());
+    const Result<Policy> parsed = parse_policy(word);
+    if (!parsed) return values.wrong("also", parsed.error());
+    Policy policy = *parsed;
     const auto made = policies::make_repartitioner(policy.repartition, *settings.options.model,
                                                    settings.options.gpus);
     if (!made) return values.wrong("also", made.error());

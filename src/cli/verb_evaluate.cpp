@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "nn/model.h"
+#include "policies/learned/place_rules.h"
 #include "policies/registry.h"
 
 namespace partita::cli {
@@ -16,37 +17,60 @@ namespace {
 
 using experiment::Role;
 
+// One policy of the comparison. What the model is not about is that of the run.
+struct Contender {
+  std::string name;
+  std::string scheduler;
+  std::string repartition;
+};
+
 // The model first, then what it is compared with.
-Result<std::vector<std::string>> contenders(const Values& values, const RunSettings& settings) {
-  std::vector<std::string> all{"learned:" + values.text("model")};
+Result<std::vector<Contender>> contenders(const Values& values, const RunSettings& settings,
+                                          bool places) {
   const bool given = values.given("against") != nullptr;
-  const std::string against = given ? values.text("against") : settings.repartition;
-  for (const std::string_view rule : split(against, '|')) all.emplace_back(trim(rule));
-  for (const std::string& rule : all) {
+  const std::string scheduler = values.text("scheduler");
+  const std::string against = given    ? values.text("against")
+                              : places ? scheduler
+                                       : settings.repartition;
+  std::vector<std::string> names{"learned:" + values.text("model")};
+  for (const std::string_view rule : split(against, '|')) names.emplace_back(trim(rule));
+  std::vector<Contender> all;
+  for (const std::string& name : names) {
+    all.push_back({name, places ? name : scheduler, places ? settings.repartition : name});
+    const auto& [_, with, on] = all.back();
+    const auto facts = policies::scheduler_facts(with);
     const auto made =
-        policies::make_repartitioner(rule, *settings.options.model, settings.options.gpus);
-    if (!made) return values.wrong(rule == all.front() ? "model" : "against", made.error());
+        policies::make_repartitioner(on, *settings.options.model, settings.options.gpus);
+    const char* flag = all.size() == 1 ? "model" : "against";
+    if (!facts) return values.wrong(flag, facts.error());
+    if (!made) return values.wrong(flag, made.error());
   }
   return all;
 }
 
 std::string evaluation_text(const std::vector<Judged>& all, const std::string& kind, bool bold) {
-  Table table({{"policy", Align::kLeft},
+  Table means({{"policy", Align::kLeft},
                {"ET", Align::kRight},
                {"kWh a day", Align::kRight},
                {"tardy min", Align::kRight},
-               {"late %", Align::kRight},
-               {"ET of the model against it", Align::kRight},
-               {"kWh", Align::kRight}});
+               {"late %", Align::kRight}});
+  Table gains({{"the model against", Align::kLeft},
+               {"ET", Align::kRight},
+               {"kWh", Align::kRight},
+               {"tardy min", Align::kRight},
+               {"late jobs", Align::kRight}});
+  const Judged& model = all.front();
   for (const Judged& each : all) {
-    const bool model = &each == &all.front();
-    table.add({each.repartition, with_interval(each.et, 4), with_interval(each.energy_kwh, 3),
-               with_interval(each.tardiness_min, 3), with_interval(each.late_percent, 1),
-               model ? "" : percent_text(all.front().et, each.et),
-               model ? "" : percent_text(all.front().energy_kwh, each.energy_kwh)});
+    means.add({each.name, with_interval(each.et, 4), with_interval(each.energy_kwh, 3),
+               with_interval(each.tardiness_min, 3), with_interval(each.late_percent, 1)});
+    if (&each == &model) continue;
+    gains.add({each.name, percent_text(model.et, each.et),
+               percent_text(model.energy_kwh, each.energy_kwh),
+               percent_text(model.tardiness_min, each.tardiness_min),
+               percent_text(model.late_percent, each.late_percent)});
   }
-  return fmt::format("{} {} days, 95 % intervals\n\n{}", all.front().et.size(), kind,
-                     table.text(bold));
+  return fmt::format("{} {} days, 95 % intervals\n\n{}\n{}", model.et.size(), kind,
+                     means.text(bold), gains.text(bold));
 }
 
 nlohmann::ordered_json evaluation_json(const std::vector<Judged>& all, const nn::Model& model,
@@ -61,8 +85,11 @@ nlohmann::ordered_json evaluation_json(const std::vector<Judged>& all, const nn:
   json["against"] = nlohmann::ordered_json::array();
   for (std::size_t i = 1; i < all.size(); ++i) {
     nlohmann::ordered_json each = judged_json(all[i]);
-    each["model_et_percent"] = percent_json(all.front().et, all[i].et);
-    each["model_energy_percent"] = percent_json(all.front().energy_kwh, all[i].energy_kwh);
+    const Judged& ours = all.front();
+    each["model_et_percent"] = percent_json(ours.et, all[i].et);
+    each["model_energy_percent"] = percent_json(ours.energy_kwh, all[i].energy_kwh);
+    each["model_tardiness_percent"] = percent_json(ours.tardiness_min, all[i].tardiness_min);
+    each["model_late_percent"] = percent_json(ours.late_percent, all[i].late_percent);
     json["against"].push_back(std::move(each));
   }
   return json;
@@ -76,8 +103,8 @@ Outcome run_evaluate(const Values& values, Console& console) {
   if (!model) return values.wrong("model", model.error());
   auto settings = run_settings(values);
   if (!settings) return settings.error();
-  const auto rules = contenders(values, *settings);
-  if (!rules) return rules.error();
+  const auto policies = contenders(values, *settings, policies::is_place_model(model->facts));
+  if (!policies) return policies.error();
   const auto source = day_source(values, console);
   if (!source) return source.error();
   const Role role = values.text("on") == "test" ? Role::kTest : Role::kTune;
@@ -86,13 +113,14 @@ Outcome run_evaluate(const Values& values, Console& console) {
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
   std::vector<Judged> all;
-  for (const std::string& rule : *rules) {
-    ProgressBar bar(console.shows_progress, "judging " + rule);
-    auto judged = judge(*days, *settings, rule, values.text("scheduler"), bar);
+  for (const Contender& each : *policies) {
+    ProgressBar bar(console.shows_progress, "judging " + each.name);
+    auto judged = judge(*days, *settings, each.repartition, each.scheduler, bar);
     if (!judged) {
       complain(judged.error().message);
       return 1;
     }
+    judged->name = each.name;
     all.push_back(*std::move(judged));
   }
   if (values.has_switch("json")) {

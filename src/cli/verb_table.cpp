@@ -86,19 +86,22 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "test days of the other verbs never overlap. The same seed gives the same file on one "
      "machine.",
      "partita train mean-field+ --scenario smart-mig --out model.safetensors\n"
+     "partita train place+ --scenario tech-report --out model.safetensors\n"
      "partita train mean-field --scenario smart-mig --steps 200000 --out model.safetensors "
      "--log training.jsonl"},
-    {Verb::kEvaluate, "evaluate", "a model beside other repartitioners on test days",
+    {Verb::kEvaluate, "evaluate", "a model beside other policies on test days",
      "Every policy meets the same days. Means and differences have 95 % intervals.",
      "partita evaluate --model models/smart-mig.safetensors --scenario smart-mig --test-days 200 "
-     "--against 'static:1,2,2,2,2,2,6,10'"},
+     "--against 'static:1,2,2,2,2,2,6,10'\n"
+     "partita evaluate --model models/place.safetensors --scenario tech-report --test-days 200 "
+     "--against 'mdd|edf-ss|largest-first'"},
     {Verb::kDistill, "distill", "a model as a table of hour and backlog that people can edit",
      "Runs the model on tuning days and writes the mix it has on average for every part of the "
      "day and backlog. `evaluate --against timetable:@FILE` says what is lost.",
      "partita distill --model models/smart-mig.safetensors --scenario smart-mig --out rule.txt"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
-     "ORDER+PLACEMENT.",
+     "ORDER+PLACEMENT. One that was trained is learned:FILE.",
      "partita policies\n"
      "partita policies --json"},
     {Verb::kScenarios, "scenarios", "the presets that ship with partita",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -25,7 +26,10 @@ std::string command_of(const Values& values) {
   std::string command = fmt::format("partita train {}", values.text("SYSTEM"));
   for (const auto& [name, value] : values.all()) {
     const FlagRecord* flag = find_flag(name);
-    if (flag->positional() || !value.typed || name == "checkpoint" || name == "log") continue;
+    if (flag->positional() || !value.typed || name == "checkpoint" || name == "log" ||
+        name == "threads") {
+      continue;
+    }
     command += flag->is_switch() ? fmt::format(" --{}", name)
                                  : fmt::format(" --{} '{}'", name, value.text);
   }
@@ -42,6 +46,11 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.seed = settings.seed;
   options.energy_weight = values.number("energy-weight");
   options.change_cost_min = values.number("change-cost");
+  options.late_cost_min = values.number("late-cost");
+  options.threads = values.given("threads") != nullptr
+                        ? static_cast<std::size_t>(values.count("threads"))
+                        : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  options.repartition = settings.repartition;
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");
@@ -184,9 +193,12 @@ Outcome train_and_write(const Values& values, learn::TrainOptions& options, Cons
   if (values.has_switch("json")) {
     print_json(console, trained_json(*trained, path));
   } else {
-    console.out.write(fmt::format(
-        "{}: ET {:.4f} on {} validation days after {} decisions\n--repartition learned:{}\n", path,
-        trained->validation_et, options.validation.size(), trained->decisions, path));
+    const bool places = options.system->decides == learn::Decides::kPlacements;
+    console.out.write(
+        fmt::format("{}: ET {:.4f} on {} validation days after {} {}\n--{} "
+                    "learned:{}\n",
+                    path, trained->validation_et, options.validation.size(), trained->decisions,
+                    trained->unit, places ? "scheduler" : "repartition", path));
   }
   return 0;
 }

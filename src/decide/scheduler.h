@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/result.h"
 #include "decide/view.h"
 
 namespace partita::decide {
@@ -26,6 +27,9 @@ struct Decision {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
+
+  // Whether it can schedule on this cluster, or why not; asked before a run begins.
+  virtual Status accepts(const View&) const { return {}; }
 
   // A run begins: no jobs; slices as in the view.
   virtual void begin(const View& view) = 0;

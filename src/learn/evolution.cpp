@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "base/check.h"
 #include "base/rng.h"
@@ -11,21 +12,34 @@ namespace partita::learn {
 Evolution::Evolution(EvolutionOptions options, nn::Network start, DayScore score)
     : options_(options),
       policy_(std::move(start)),
-      trial_(policy_),
+      trials_(options.threads, policy_),
       score_(std::move(score)),
       adam_(policy_.parameters().size()) {
   CHECK(options_.pairs > 0 && options_.days > 0 && options_.spread > 0);
+  CHECK(options_.threads > 0);
 }
 
-double Evolution::score_with(std::span<const float> noise, double sign) {
+double Evolution::score_with(std::span<const float> noise, double sign, std::size_t thread) {
+  nn::Network& trial = trials_[thread];
   const auto spread = static_cast<float>(sign * options_.spread);
   for (std::size_t i = 0; i < noise.size(); ++i) {
-    trial_.parameters()[i] = policy_.parameters()[i] + spread * noise[i];
+    trial.parameters()[i] = policy_.parameters()[i] + spread * noise[i];
   }
   double sum = 0;
   const auto days = static_cast<std::uint64_t>(options_.days);
-  for (std::uint64_t day = 0; day < days; ++day) sum += score_(trial_, steps_ * days + day);
+  for (std::uint64_t day = 0; day < days; ++day) sum += score_(trial, steps_ * days + day, thread);
   return sum / static_cast<double>(days);
+}
+
+void Evolution::try_pairs(std::size_t thread) {
+  const std::size_t size = policy_.parameters().size();
+  for (std::size_t pair = thread; pair < differences_.size(); pair += options_.threads) {
+    const auto noise = std::span<const float>(noise_).subspan(pair * size, size);
+    const double up = score_with(noise, 1, thread);
+    const double down = score_with(noise, -1, thread);
+    differences_[pair] = up - down;
+    sums_[pair] = up + down;
+  }
 }
 
 double Evolution::step() {
@@ -35,15 +49,18 @@ double Evolution::step() {
   noise_.resize(pairs * size);
   for (float& each : noise_) each = static_cast<float>(rng.normal());
   differences_.resize(pairs);
+  sums_.resize(pairs);
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < options_.threads; ++i) {
+    others.emplace_back([this, i] { try_pairs(i); });
+  }
+  try_pairs(0);
+  for (std::thread& other : others) other.join();
   double mean = 0;
   double squares = 0;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const auto noise = std::span<const float>(noise_).subspan(pair * size, size);
-    const double up = score_with(noise, 1);
-    const double down = score_with(noise, -1);
-    differences_[pair] = up - down;
     squares += differences_[pair] * differences_[pair];
-    mean += (up + down) / (2 * static_cast<double>(pairs));
+    mean += sums_[pair] / (2 * static_cast<double>(pairs));
   }
   // In units of their own spread, so that the step does not depend on the scale of the score.
   const double unit = std::sqrt(squares / static_cast<double>(pairs)) + 1e-12;

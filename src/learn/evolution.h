@@ -22,10 +22,14 @@ struct EvolutionOptions {
   double learning_rate = 0.01;
   double learning_rate_end = 0.002;
   std::uint64_t seed = 1;
+  // Pairs are tried by so many threads; the result does not depend on it.
+  std::size_t threads = 1;
 };
 
-// The score of the policy on the day of that number; lower is better.
-using DayScore = std::function<double(const nn::Network& policy, std::uint64_t day)>;
+// The score of the policy on the day of that number; lower is better. Threads have their numbers,
+// and may call it at the same time.
+using DayScore =
+    std::function<double(const nn::Network& policy, std::uint64_t day, std::size_t thread)>;
 
 class Evolution {
  public:
@@ -39,18 +43,21 @@ class Evolution {
   double step();
 
   const nn::Network& policy() const { return policy_; }
+  std::uint64_t steps() const { return steps_; }
 
  private:
-  double score_with(std::span<const float> noise, double sign);
+  double score_with(std::span<const float> noise, double sign, std::size_t thread);
+  void try_pairs(std::size_t thread);
 
   EvolutionOptions options_;
   nn::Network policy_;
-  nn::Network trial_;
+  std::vector<nn::Network> trials_;  // one a thread
   DayScore score_;
   Adam adam_;
   std::uint64_t steps_ = 0;
-  std::vector<float> noise_;  // of all pairs
-  std::vector<double> differences_;
+  std::vector<float> noise_;         // of all pairs
+  std::vector<double> differences_;  // by pair
+  std::vector<double> sums_;
   std::vector<float> gradient_;
 };
 

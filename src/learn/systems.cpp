@@ -70,6 +70,23 @@ System repartition_dqn() {
   return system;
 }
 
+System place_plus() {
+  System system;
+  system.name = "place+";
+  system.summary = "a score for every waiting job and kind of slice; the best pair, or waiting";
+  system.source = "this project";
+  system.decides = Decides::kPlacements;
+  system.algorithm = Algorithm::kEvolution;
+  system.ppo.hidden = {16, 16};
+  system.evolution.steps = 300;
+  system.evolution.pairs = 16;
+  system.evolution.days = 2;
+  system.evolution.spread = 0.08;
+  system.evolution.learning_rate = 0.03;
+  system.evolution.learning_rate_end = 0.004;
+  return system;
+}
+
 }  // namespace
 
 std::string_view ladder_menu() {
@@ -80,8 +97,8 @@ std::string_view ladder_menu() {
 }
 
 const std::vector<System>& systems() {
-  static const std::vector<System> kSystems{mean_field(), mean_field_plus(), repartition_plus(),
-                                            repartition_dqn()};
+  static const std::vector<System> kSystems{mean_field(), mean_field_plus(), place_plus(),
+                                            repartition_plus(), repartition_dqn()};
   return kSystems;
 }
 

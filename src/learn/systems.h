@@ -14,12 +14,16 @@
 
 namespace partita::learn {
 
-enum class Algorithm : std::uint8_t { kPpo, kDqn };
+enum class Algorithm : std::uint8_t { kPpo, kDqn, kEvolution };
+
+// What a system decides.
+enum class Decides : std::uint8_t { kLayouts, kPlacements };
 
 struct System {
   std::string name;
   std::string summary;  // one line
   std::string source;
+  Decides decides = Decides::kLayouts;
   Algorithm algorithm = Algorithm::kPpo;
   policies::Encoding encoding = policies::Encoding::kMeanFieldPlus;
   policies::MixPick pick = policies::MixPick::kBest;

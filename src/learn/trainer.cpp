@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "learn/pieces.h"
+#include "learn/place_trainer.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
@@ -183,7 +184,7 @@ Status Trainer::learn_by_evolution() {
   // Days after all that the first part has seen.
   constexpr std::uint64_t kFirstDay = 500'000;
   std::optional<Error> failure;
-  const auto score = [&](const nn::Network& policy, std::uint64_t day) {
+  const auto score = [&](const nn::Network& policy, std::uint64_t day, std::size_t) {
     const std::uint64_t round = day / days.size();
     if (!day_at || *day_at != round) {
       for (std::size_t i = 0; i < days.size(); ++i) {
@@ -248,6 +249,7 @@ Result<Score> mean_score(const nn::Model& model, const MixRules& rules, const si
 }
 
 Result<Trained> train(const TrainOptions& options) {
+  if (options.system->decides == Decides::kPlacements) return train_placement(options);
   System system = *options.system;
   if (!options.without.empty()) {
     Result<System> rest = without_pieces(std::move(system), options.without);

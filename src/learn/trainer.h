@@ -20,8 +20,12 @@ struct TrainOptions {
   sim::RunOptions run;
   std::string scheduler;
   std::string menu;     // empty: that of the system
-  std::string without;  // pieces of the system to leave out (learn/pieces.h)
-  DaySource days;       // of training
+  std::string without;  // pieces of the system to leave out (learn/pieces.h, place_rules.h)
+  // Systems that place jobs: the layouts underneath.
+  std::string repartition;
+  double late_cost_min = 0;  // charged for a late job besides its tardiness
+  std::size_t threads = 1;
+  DaySource days;  // of training
   std::vector<workload::Trace> validation;
   std::uint64_t steps = 0;  // decisions; 0: as many as the system says
   std::uint64_t evolution_steps = 0;
@@ -46,7 +50,8 @@ struct Trained {
   nn::Model model;
   double validation_et = 0;
   double validation_energy_w_min = 0;
-  std::uint64_t decisions = 0;
+  std::uint64_t decisions = 0;  // learned from; or whole days, see `unit`
+  std::string unit = "decisions";
   bool stopped_early = false;
 };
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "policies/composed.h"
+#include "policies/learned/learned_scheduler.h"
 #include "policies/orders/apparent_tardiness.h"
 #include "policies/orders/average_laxity.h"
 #include "policies/orders/category.h"
@@ -145,8 +147,15 @@ Error unknown_scheduler(std::string_view name) {
   std::vector<std::string> known;
   for (const SchedulerRow& row : schedulers()) known.push_back(row.name);
   Error error = unknown_name("scheduler", name, known);
-  error.message += ", or ORDER+PLACEMENT as in mdd+slowest";
+  error.message += ", or ORDER+PLACEMENT as in mdd+slowest, or learned:FILE";
   return error;
+}
+
+// The path of "learned:FILE", or nothing when the name is another.
+std::optional<std::string> learned_path(std::string_view name) {
+  constexpr std::string_view kPrefix = "learned:";
+  if (!name.starts_with(kPrefix)) return {};
+  return std::string(name.substr(kPrefix.size()));
 }
 
 Result<Composition> resolve(std::string_view name) {
@@ -258,6 +267,9 @@ const std::vector<SchedulerRow>& schedulers() {
 }
 
 Result<decide::PolicyFacts> scheduler_facts(std::string_view name) {
+  if (const auto path = learned_path(name)) {
+    return learned_scheduler_facts(std::string(name), *path);
+  }
   const Result<Composition> composition = resolve(name);
   if (!composition) return composition.error();
   const decide::PolicyFacts& order = composition->order->facts;
@@ -279,6 +291,7 @@ Result<decide::PolicyFacts> scheduler_facts(std::string_view name) {
 
 Result<std::unique_ptr<decide::Scheduler>> make_scheduler(std::string_view name,
                                                           std::uint64_t seed) {
+  if (const auto path = learned_path(name)) return load_learned_scheduler(*path);
   const Result<Composition> composition = resolve(name);
   if (!composition) return composition.error();
   return std::unique_ptr<decide::Scheduler>(std::make_unique<ComposedScheduler>(

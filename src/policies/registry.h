@@ -41,7 +41,7 @@ const std::vector<SchedulerRow>& schedulers();
 // Repartitioners by the word before the colon; `summary` shows the whole syntax.
 const std::vector<decide::PolicyFacts>& repartitioners();
 
-// What the named scheduler, or the composition "order+placement", needs.
+// What the named scheduler, the composition "order+placement" or the model of "learned:FILE" needs.
 Result<decide::PolicyFacts> scheduler_facts(std::string_view name);
 
 Result<std::unique_ptr<decide::Scheduler>> make_scheduler(std::string_view name,

@@ -63,7 +63,7 @@ TEST(Registry, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(make_scheduler("foo", 1).error().message,
             "unknown scheduler 'foo'; known: edf-ss, edf-fs, llf, lalf, mp-edf, met, cedf, random, "
             "largest-first, smallest-first, eft, first-fit, fifo, sjf, mdd, atc, or "
-            "ORDER+PLACEMENT as in mdd+slowest");
+            "ORDER+PLACEMENT as in mdd+slowest, or learned:FILE");
   EXPECT_EQ(make_scheduler("foo+slowest", 1).error().message,
             "unknown order of jobs 'foo'; known: atc, category, edf, fifo, lalf, llf, mdd, sjf");
   EXPECT_EQ(scheduler_facts("mdd+foo").error().message,

@@ -66,6 +66,7 @@ class Engine {
 Status Engine::begin() {
   const Status placed = place_initial_layouts();
   if (!placed) return placed;
+  if (const Status accepted = scheduler_.accepts(clock_.view); !accepted) return accepted;
   clock_.set_arrivals(trace_.jobs, JobId{0});
   clock_.world.memory.set_curves(trace_.memory_curves);
   clock_.world.tally.reserve(trace_.jobs.size());

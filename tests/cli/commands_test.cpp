@@ -262,6 +262,33 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
   EXPECT_NE(bad.err.find("'bad.safetensors': this is no safetensors file"), std::string::npos);
 }
 
+TEST_F(Commands, ALearnedSchedulerIsTrainedRunAndJudgedOnAnyFleet) {
+  const std::string day = " --scenario tech-report --gpus 2 --rate 5 --repartition static:2 ";
+  const std::string train = "train place+" + day + "--evolution 2 --validation-days 2 --json ";
+  const auto json = run(train + "--out p.safetensors --log log.jsonl --threads 2").json();
+  EXPECT_EQ(json["system"], "place+");
+  EXPECT_EQ(lines_of(read("log.jsonl")), 2U);
+  ASSERT_EQ(run(train + "--out q.safetensors --threads 1").status, 0);
+  const std::string weights = read("p.safetensors");
+  const std::string again = read("q.safetensors");
+  EXPECT_EQ(weights.substr(weights.rfind('}')), again.substr(again.rfind('}')));
+  for (const char* fleet : {"", "--gpu h100-80gb --power scaled-h200", "--preemption free"}) {
+    const Ran ran = run("simulate" + day + "--scheduler learned:p.safetensors " + fleet);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+  }
+  const auto judged =
+      run("evaluate --model p.safetensors --test-days 2 --json --against mdd|atc" + day).json();
+  EXPECT_EQ(judged["encoding"], "place+/1");
+  EXPECT_EQ(judged["against"][1]["scheduler"], "atc");
+  EXPECT_TRUE(judged["against"][0].contains("model_late_percent"));
+  const std::string both = out_of("compare" + day +
+                                  "--schedulers mdd,learned:p.safetensors --also "
+                                  "learned:./p.safetensors/static:3");
+  EXPECT_NE(both.find("learned:./p.safetensors/static"), std::string::npos);
+  const Ran wrong = run(train + "--without sleep --out r.safetensors");
+  EXPECT_NE(wrong.err.find("unknown piece of place+ 'sleep'"), std::string::npos);
+}
+
 TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {
   const std::string first = out_of("experiment tech-report --days 3");
   EXPECT_NE(first.find("reference"), std::string::npos);
