@@ -249,6 +249,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Mixes of layouts to choose from, NUMBER*WEIGHT,...;...; the default is that of "
                  "the system.",
      .verbs = set_of(Verb::kTrain)},
+    {.name = "from", .kind = ValueKind::kText, .metavar = "MIX",
+     .sentence = "A mix of layouts to begin with, for example one that tune found; when to leave "
+                 "it is then learned by evolution alone.",
+     .verbs = set_of(Verb::kTrain)},
     {.name = "without", .kind = ValueKind::kText, .metavar = "PIECES",
      .sentence = "Pieces of the system to leave out, separated by commas, to see what each is "
                  "worth. mean-field+ has backlog, change-costs, early-tardiness, evolution, mixes, "

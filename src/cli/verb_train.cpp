@@ -54,6 +54,7 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");
+  if (values.given("from") != nullptr) options.from = values.text("from");
   if (values.given("without") != nullptr) options.without = values.text("without");
   if (values.given("steps") != nullptr) options.steps = values.count("steps");
   if (values.given("evolution") != nullptr) {

@@ -142,6 +142,32 @@ TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
   }
 }
 
+// What was given to begin from is what the model does before it has learned anything.
+TEST(Trainer, BeginsWithTheMixItIsGiven) {
+  TrainOptions options;
+  options.system = *find_system("mean-field+");
+  options.run = run_options();
+  options.scheduler = "edf-ss";
+  options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
+  options.validation = {short_day(1), short_day(2)};
+  options.from = "2*1";
+  options.evolves = false;
+  const auto trained = train(options);
+  ASSERT_TRUE(trained.ok()) << trained.error().message;
+  const auto rules = policies::read_rules(trained->model, *options.run.model);
+  ASSERT_TRUE(rules.ok());
+  EXPECT_EQ(rules->start, 0U);
+  EXPECT_TRUE(rules->menu_text.starts_with("2*1;"));
+  const auto cedf = policies::make_scheduler(options.scheduler, 1);
+  const auto fixed = policies::make_repartitioner("static:2", *options.run.model, options.run.gpus);
+  double et = 0;
+  for (const workload::Trace& day : options.validation) {
+    et += sim::simulate(day, options.run, **cedf, **fixed)->et /
+          static_cast<double>(options.validation.size());
+  }
+  EXPECT_NEAR(trained->validation_et, et, 0.05 * et);
+}
+
 TEST(Trainer, AnUnknownSystemIsAnsweredWithTheKnownOnes) {
   EXPECT_EQ(find_system("magic").error().message,
             "unknown system 'magic'; known: mean-field, mean-field+, place+, repartition+, "

@@ -19,7 +19,12 @@ struct TrainOptions {
   const System* system = nullptr;
   sim::RunOptions run;
   std::string scheduler;
-  std::string menu;     // empty: that of the system
+  std::string menu;  // empty: that of the system
+  // A mix to begin with, for example one that was tuned: it becomes the first of the menu, the
+  // fleet has it when a day begins and the untrained network asks for it. What is learned is when
+  // to leave it, by evolution alone: decisions that are drawn would pay for every change. Empty:
+  // none.
+  std::string from;
   std::string without;  // pieces of the system to leave out (learn/pieces.h, place_rules.h)
   // Systems that place jobs: the layouts underneath.
   std::string repartition;
