@@ -249,6 +249,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Mixes of layouts to choose from, NUMBER*WEIGHT,...;...; the default is that of "
                  "the system.",
      .verbs = set_of(Verb::kTrain)},
+    {.name = "rest", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "0",
+     .low = 0, .high = 1e6, .unit = "s",
+     .sentence = "A GPU that has changed is left alone for this long; whole seconds.",
+     .verbs = set_of(Verb::kTrain)},
     {.name = "from", .kind = ValueKind::kText, .metavar = "MIX",
      .sentence = "A mix of layouts to begin with, for example one that tune found; when to leave "
                  "it is then learned by evolution alone.",
@@ -258,9 +262,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "worth. mean-field+ has backlog, change-costs, early-tardiness, evolution, mixes, "
                  "one-target, reluctance; place+ has forecast, jobs, queue, rule, wait.",
      .verbs = set_of(Verb::kTrain)},
-    {.name = "energy-weight", .kind = ValueKind::kNumber, .metavar = "FACTOR",
-     .default_text = "1", .low = 0, .high = kRateMax,
-     .sentence = "Energy counts this many times as much in training as in ET.",
+    {.name = "energy-weight", .kind = ValueKind::kText, .metavar = "FACTORS",
+     .default_text = "1",
+     .sentence = "Energy counts this many times as much in training as in ET; one factor, or one "
+                 "for each of --rates.",
      .verbs = set_of(Verb::kTrain)},
     {.name = "change-cost", .kind = ValueKind::kNumber, .metavar = "MINUTES",
      .default_text = "0", .low = 0, .high = kMinutesMax, .unit = "min",

@@ -12,9 +12,11 @@
 #include "cli/output_file.h"
 #include "cli/progress_bar.h"
 #include "cli/report_page.h"
+#include "cli/value_parsers.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "learn/trainer.h"
+#include "workload/option_checks.h"
 
 namespace partita::cli {
 namespace {
@@ -44,7 +46,6 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.run = settings.options;
   options.scheduler = values.text("scheduler");
   options.seed = settings.seed;
-  options.energy_weight = values.number("energy-weight");
   options.change_cost_min = values.number("change-cost");
   options.late_cost_min = values.number("late-cost");
   options.threads = values.given("threads") != nullptr
@@ -54,6 +55,7 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");
+  options.rest = values.seconds("rest");
   if (values.given("from") != nullptr) options.from = values.text("from");
   if (values.given("without") != nullptr) options.without = values.text("without");
   if (values.given("steps") != nullptr) options.steps = values.count("steps");
@@ -62,6 +64,23 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
     options.evolves = options.evolution_steps > 0;
   }
   return options;
+}
+
+Status set_energy_weights(const Values& values, learn::TrainOptions& options) {
+  const std::string rates = values.given("rates") != nullptr ? values.text("rates") : "";
+  const std::string text = values.text("energy-weight");
+  const std::size_t count = split(text, ',').size();
+  const std::size_t loads = split(rates, ',').size();
+  if (count != 1 && count != loads) {
+    return Error{
+        fmt::format("--energy-weight: '{}' has {} weights; wanted one, or one for each of "
+                    "the {} of --rates",
+                    text, count, loads)};
+  }
+  auto weights = parse_numbers(text, count, workload::kRateMax);
+  if (!weights) return values.wrong("energy-weight", weights.error());
+  options.energy_weights = *std::move(weights);
+  return {};
 }
 
 // Where the days come from: one source, or one for each of --rates.
@@ -219,6 +238,7 @@ Outcome run_train(const Values& values, Console& console) {
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : sources->front().window;
   learn::TrainOptions options = train_options(values, *settings);
+  if (const Status weights = set_energy_weights(values, options); !weights) return weights.error();
   if (const Status days = set_days(values, *sources, options); !days) return days.error();
   const auto checkpoint = found_checkpoint(values);
   if (!checkpoint) return checkpoint.error();

@@ -39,6 +39,7 @@ EnvSpec MixEnv::spec() const {
 
 void MixEnv::begin(std::uint64_t episode) {
   day_ = options_.days(episode);
+  energy_weight_ = options_.energy_weights[episode % options_.energy_weights.size()];
   CHECK(!day_.jobs.empty());
   clock_ = std::make_unique<sim::Clockwork>(run_, *scheduler_);
   const std::vector<mig::Layout> layouts = state_.begin(run_.gpus);
@@ -80,7 +81,7 @@ double MixEnv::score() {
   const double energy_w_min = world.meter.joules(*run_.power) / 60;
   const double tardiness_min = world.tally.tardiness_sum().to_minutes() +
                                present_tardiness_min(world, options_.early_tardiness);
-  return -(options_.energy_weight * run_.et_a * energy_w_min +
+  return -(energy_weight_ * run_.et_a * energy_w_min +
            tardiness_min / static_cast<double>(day_.jobs.size())) /
          (1 + run_.et_a);
 }

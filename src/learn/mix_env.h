@@ -25,8 +25,8 @@ struct MixEnvOptions {
   std::string scheduler;
   const policies::MixRules* rules = nullptr;
   DaySource days;
-  // Energy counts this many times as much in the reward as in ET.
-  double energy_weight = 1;
+  // Energy counts this many times as much in the reward as in ET; of several, the episode's turn.
+  std::vector<double> energy_weights{1};
   // Taken from the reward for every GPU that is asked to change, in minutes of tardiness of one
   // job.
   double change_cost_min = 0;
@@ -63,6 +63,7 @@ class MixEnv : public Env {
   policies::MixState state_;
   std::vector<decide::LayoutRequest> requests_;
   std::uint64_t events_at_last_turn_ = 0;
+  double energy_weight_ = 1;
   double score_ = 0;
   double last_et_ = 0;
 };

@@ -53,8 +53,9 @@ class Trainer {
   bool has_stalled() const { return since_best_ >= options_.patience; }
   void report(double part) const;
   // What training is after: ET, with energy as heavy as asked for.
-  double weigh(double et, double energy_w_min) const {
-    return et + (options_.energy_weight - 1) * options_.run.et_a * energy_w_min;
+  double weigh(const sim::RunResult& day, std::uint64_t index) const {
+    const double weight = options_.energy_weights[index % options_.energy_weights.size()];
+    return day.et + (weight - 1) * options_.run.et_a * day.energy_w_min();
   }
 
   const TrainOptions& options_;
@@ -73,7 +74,7 @@ std::unique_ptr<Env> Trainer::make_env() const {
   env.scheduler = options_.scheduler;
   env.rules = &rules_;
   env.days = options_.days;
-  env.energy_weight = options_.energy_weight;
+  env.energy_weights = options_.energy_weights;
   env.change_cost_min = options_.change_cost_min;
   env.early_tardiness = system_.early_tardiness;
   return std::make_unique<MixEnv>(std::move(env));
@@ -94,15 +95,22 @@ nn::Model Trainer::model_of(const nn::Network& policy, const nn::Normaliser& nor
 
 Status Trainer::validate(const nn::Model& model, std::string_view phase, double part,
                          const std::string& more) {
-  const Result<Score> score =
-      mean_score(model, rules_, options_.run, options_.scheduler, options_.validation);
-  if (!score) return score.error();
-  const double weighed = weigh(score->et, score->energy_w_min);
+  Score mean;
+  double weighed = 0;
+  const auto days = static_cast<double>(options_.validation.size());
+  for (std::size_t i = 0; i < options_.validation.size(); ++i) {
+    const auto day =
+        run_day(model, rules_, options_.run, options_.scheduler, options_.validation[i]);
+    if (!day) return day.error();
+    mean.et += day->et / days;
+    mean.energy_w_min += day->energy_w_min() / days;
+    weighed += weigh(*day, i) / days;
+  }
   const bool better = !best_weighed_ || weighed < *best_weighed_;
   if (better) {
     best_.model = model;
-    best_.validation_et = score->et;
-    best_.validation_energy_w_min = score->energy_w_min;
+    best_.validation_et = mean.et;
+    best_.validation_energy_w_min = mean.energy_w_min;
     best_weighed_ = weighed;
   }
   since_best_ = better ? 0 : since_best_ + 1;
@@ -110,7 +118,7 @@ Status Trainer::validate(const nn::Model& model, std::string_view phase, double 
     options_.log(fmt::format(
         R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
         R"("validation_energy_w_min":{:.0f},"best_et":{:.6f}{}}})",
-        phase, part, best_.decisions, score->et, score->energy_w_min, best_.validation_et, more));
+        phase, part, best_.decisions, mean.et, mean.energy_w_min, best_.validation_et, more));
   }
   return {};
 }
@@ -154,16 +162,17 @@ Status Trainer::learn_by_ppo() {
 }
 
 Status Trainer::lean_on_first() {
-  // One round, for the means and spreads of what is observed.
+  // A few rounds, for the means and spreads of what is observed: they are settled between rounds.
+  constexpr int kRounds = 4;
   PpoOptions ppo_options = system_.ppo;
   ppo_options.steps = 1;
   ppo_options.seed = options_.seed;
   std::vector<std::unique_ptr<Env>> envs;
   for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
   Ppo ppo(ppo_options, std::move(envs));
-  best_.decisions = ppo.round().steps;
+  for (int round = 0; round < kRounds; ++round) best_.decisions = ppo.round().steps;
   nn::Model model = model_of(ppo.policy(), ppo.normaliser());
-  constexpr float kLean = 5;  // the first mix is 0.9 of what is asked for, of a menu of 18
+  constexpr float kLean = 0.3F;  // the changes of evolution's first steps reach other mixes
   model.policy.biases(model.policy.shape().layers() - 1)[0] += kLean;
   return validate(model, "start", 0, "");
 }
@@ -195,6 +204,15 @@ Status Trainer::learn_by_evolution() {
   EvolutionOptions evolution_options = system_.evolution;
   if (options_.evolution_steps > 0) evolution_options.steps = options_.evolution_steps;
   evolution_options.seed = options_.seed;
+  if (!options_.from.empty()) {
+    // Nothing but evolution moves the network away from where it began.
+    evolution_options.spread = 0.1;
+    evolution_options.learning_rate = 0.03;
+    evolution_options.learning_rate_end = 0.005;
+  }
+  // Every load that has a weight of its own is in each step.
+  evolution_options.days =
+      std::max(evolution_options.days, static_cast<int>(options_.energy_weights.size()));
   nn::Model trial = best_.model;
   std::optional<std::uint64_t> day_at;
   std::vector<workload::Trace> days(static_cast<std::size_t>(evolution_options.days));
@@ -216,7 +234,7 @@ Status Trainer::learn_by_evolution() {
       failure = result.error();
       return 0.0;
     }
-    return weigh(result->et, result->energy_w_min());
+    return weigh(*result, kFirstDay + day);
   };
   Evolution evolution(evolution_options, best_.model.policy, score);
   const double step = 1.0 / options_.validations;
@@ -286,12 +304,15 @@ Result<Trained> train(const TrainOptions& options) {
       return Error{fmt::format("{} has no mix to begin from: its GPUs draw layouts", system.name)};
     }
     menu = options.from + ";" + menu;
+    // One mix at a time: of a mean over the menu, small changes of the network show nothing.
+    system.pick = policies::MixPick::kBest;
   }
   auto rules = policies::make_mix_rules(system.encoding, system.pick, gpu, menu);
   if (!rules) return rules.error();
   rules->every_events = system.every_events;
   rules->reluctance = system.reluctance;
   rules->top = system.top;
+  rules->rest = options.rest;
   return Trainer(options, std::move(system), *std::move(rules)).run();
 }
 

@@ -25,6 +25,7 @@ struct TrainOptions {
   // to leave it, by evolution alone: decisions that are drawn would pay for every change. Empty:
   // none.
   std::string from;
+  Micros rest;          // a GPU that has changed is left alone for so long
   std::string without;  // pieces of the system to leave out (learn/pieces.h, place_rules.h)
   // Systems that place jobs: the layouts underneath.
   std::string repartition;
@@ -35,7 +36,9 @@ struct TrainOptions {
   std::uint64_t steps = 0;  // decisions; 0: as many as the system says
   std::uint64_t evolution_steps = 0;
   bool evolves = true;  // false: without the second part
-  double energy_weight = 1;
+  // Of day i the weight i modulo their number counts: loads that take turns can differ in how dear
+  // energy is.
+  std::vector<double> energy_weights{1};
   double change_cost_min = 0;
   std::uint64_t seed = 1;
   int validations = 20;  // over each part of the training

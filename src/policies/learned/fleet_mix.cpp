@@ -1,6 +1,7 @@
 #include "policies/learned/fleet_mix.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 
@@ -22,6 +23,7 @@ void FleetMix::begin(std::span<const std::uint32_t> counts) {
       layout_of_.push_back(static_cast<std::uint8_t>(layout));
     }
   }
+  changed_.assign(layout_of_.size(), Micros{} - rest_);
   // So that no change of a mix allocates.
   for (auto& members : members_) members.reserve(layout_of_.size());
 }
@@ -33,25 +35,29 @@ std::vector<mig::Layout> FleetMix::present() const {
   return all;
 }
 
-void FleetMix::move_one(const decide::View& view, std::size_t from, std::size_t to,
+bool FleetMix::move_one(const decide::View& view, std::size_t from, std::size_t to,
                         std::vector<decide::LayoutRequest>& requests) {
   std::vector<std::uint32_t>& members = members_[from];
   CHECK(!members.empty() && from != to);
   const std::size_t looks = std::min(kLookedAt, members.size());
-  std::size_t best = turn_++ % members.size();
-  for (std::size_t i = 1, at = best; i < looks; ++i) {
+  const auto busy = [&](std::size_t at) {
+    return view.cluster.gpus[members[at]].busy_compute_slices;
+  };
+  std::optional<std::size_t> best;
+  std::size_t at = turn_++ % members.size();
+  for (std::size_t i = 0; i < looks; ++i) {
+    if (has_rested(members[at], view.now) && (!best || busy(at) < busy(*best))) best = at;
     at = at + 1 == members.size() ? 0 : at + 1;
-    if (view.cluster.gpus[members[at]].busy_compute_slices <
-        view.cluster.gpus[members[best]].busy_compute_slices) {
-      best = at;
-    }
   }
-  const std::uint32_t gpu = members[best];
-  members[best] = members.back();
+  if (!best) return false;
+  const std::uint32_t gpu = members[*best];
+  members[*best] = members.back();
   members.pop_back();
   members_[to].push_back(gpu);
   layout_of_[gpu] = static_cast<std::uint8_t>(to);
+  changed_[gpu] = view.now;
   requests.push_back({GpuId{gpu}, layouts_[to]});
+  return true;
 }
 
 void FleetMix::move_towards(const decide::View& view, std::span<const float> shares, int moves_max,
@@ -75,7 +81,7 @@ void FleetMix::move_towards(const decide::View& view, std::span<const float> sha
       }
     }
     if (excess == missing || most_excess + most_missing <= 1 + reluctance) return;
-    move_one(view, excess, missing, requests);
+    if (!move_one(view, excess, missing, requests)) return;
   }
 }
 

@@ -13,7 +13,9 @@ namespace partita::policies {
 
 class FleetMix {
  public:
-  explicit FleetMix(std::vector<mig::Layout> layouts) : layouts_(std::move(layouts)) {}
+  // A GPU that has changed is left alone for `rest`.
+  explicit FleetMix(std::vector<mig::Layout> layouts, Micros rest = {})
+      : layouts_(std::move(layouts)), rest_(rest) {}
 
   // GPUs in order of the layouts: the first counts[0] have the first layout, and so on.
   void begin(std::span<const std::uint32_t> counts);
@@ -30,12 +32,19 @@ class FleetMix {
   void move_towards(const decide::View& view, std::span<const float> shares, int moves_max,
                     double reluctance, std::vector<decide::LayoutRequest>& requests);
 
-  // One GPU of layout `from`, the idlest of a few, is to have `to`. REQUIRES: count(from) > 0.
-  void move_one(const decide::View& view, std::size_t from, std::size_t to,
+  // One GPU of layout `from`, the idlest of a few that have rested, is to have `to`; false when
+  // none has. REQUIRES: count(from) > 0.
+  bool move_one(const decide::View& view, std::size_t from, std::size_t to,
                 std::vector<decide::LayoutRequest>& requests);
 
  private:
+  bool has_rested(std::uint32_t gpu, Micros now) const {
+    return rest_ == Micros{} || now - changed_[gpu] >= rest_;
+  }
+
   std::vector<mig::Layout> layouts_;
+  Micros rest_;
+  std::vector<Micros> changed_;                      // by GPU: when last; long ago at first
   std::vector<std::uint8_t> layout_of_;              // by GPU
   std::vector<std::vector<std::uint32_t>> members_;  // by layout: its GPUs
   std::uint32_t turn_ = 0;                           // where the next search begins

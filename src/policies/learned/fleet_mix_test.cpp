@@ -85,5 +85,22 @@ TEST(FleetMix, EveryGpuKeepsExactlyOneLayout) {
   }
 }
 
+TEST(FleetMix, AGpuThatHasChangedRests) {
+  Fleet fleet(2, "1");
+  FleetMix mix({*mig::numbered_layout(*fleet.cluster.model, 1),
+                *mig::numbered_layout(*fleet.cluster.model, 2)},
+               Micros::seconds(600));
+  mix.begin(std::vector<std::uint32_t>{2, 0});
+  std::vector<decide::LayoutRequest> requests;
+  mix.move_towards(fleet.view, std::vector<float>{0, 1}, 8, 0.5, requests);
+  EXPECT_EQ(requests.size(), 2U);
+  fleet.view.now = Micros::seconds(599);
+  mix.move_towards(fleet.view, std::vector<float>{1, 0}, 8, 0.5, requests);
+  EXPECT_EQ(requests.size(), 2U);
+  fleet.view.now = Micros::seconds(600);
+  mix.move_towards(fleet.view, std::vector<float>{1, 0}, 8, 0.5, requests);
+  EXPECT_EQ(requests.size(), 4U);
+}
+
 }  // namespace
 }  // namespace partita::policies

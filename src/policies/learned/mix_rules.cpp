@@ -12,6 +12,8 @@
 namespace partita::policies {
 namespace {
 
+constexpr std::int64_t kRestMaxSeconds = 1'000'000;
+
 struct PickRow {
   MixPick pick;
   std::string_view name;
@@ -62,6 +64,12 @@ Status read_counts(const nn::ModelFacts& facts, MixRules& rules) {
   if (!moves) return moves.error();
   const auto top = fact_count(facts, "top", 0, 16);
   if (!top) return top.error();
+  // Files from before there was a rest have none.
+  if (facts.more.contains("rest")) {
+    const auto rest = fact_count(facts, "rest", 0, kRestMaxSeconds);
+    if (!rest) return rest.error();
+    rules.rest = Micros::seconds(*rest);
+  }
   const auto reluctance = fact_reluctance(facts);
   if (!reluctance) return reluctance.error();
   rules.start = static_cast<std::size_t>(*start);
@@ -110,6 +118,7 @@ void write_rules(const MixRules& rules, nn::ModelFacts& facts) {
   facts.more["every"] = std::to_string(rules.every_events);
   facts.more["moves"] = std::to_string(rules.moves_max);
   facts.more["reluctance"] = fmt::format("{}", rules.reluctance);
+  facts.more["rest"] = std::to_string(rules.rest.count / 1'000'000);
   facts.more["top"] = std::to_string(rules.top);
 }
 
@@ -139,7 +148,7 @@ Result<MixRules> read_rules(const nn::Model& model, const mig::GpuModel& gpu) {
 
 MixState::MixState(const MixRules& rules)
     : rules_(rules),
-      mix_(rules.menu.layouts),
+      mix_(rules.menu.layouts, rules.rest),
       observation_(rules.encoding, rules.menu.layouts.size()),
       shares_(rules.menu.layouts.size()) {}
 

@@ -34,6 +34,7 @@ struct MixRules {
   std::uint64_t every_events = 5;  // arrivals and completions between two decisions
   int moves_max = 8;               // GPUs it may change at a decision (not with kDraw)
   double reluctance = 0.5;         // see FleetMix::move_towards
+  Micros rest;                     // see FleetMix
   int top = 0;                     // kDraw: from so many most likely layouts; 0: from all
 
   nn::TableShape table() const;
