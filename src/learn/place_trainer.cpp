@@ -41,7 +41,8 @@ class PlaceTrainer {
   Status validate(const nn::Model& model, double part, const std::string& more);
   // What training is after: ET, with energy as heavy as asked for and a charge for every late job.
   double weigh(const PlaceScore& score) const {
-    return score.et + (options_.energy_weight - 1) * options_.run.et_a * score.energy_w_min +
+    return score.et +
+           (options_.energy_weights.front() - 1) * options_.run.et_a * score.energy_w_min +
            options_.late_cost_min * score.late_share;
   }
 

@@ -213,25 +213,18 @@ Status Trainer::learn_by_evolution() {
   // Every load that has a weight of its own is in each step.
   evolution_options.days =
       std::max(evolution_options.days, static_cast<int>(options_.energy_weights.size()));
-  nn::Model trial = best_.model;
-  std::optional<std::uint64_t> day_at;
+  evolution_options.threads = std::max<std::size_t>(1, options_.threads);
+  std::vector<nn::Model> trials(evolution_options.threads, best_.model);
+  std::vector<std::optional<Error>> failures(trials.size());
   std::vector<workload::Trace> days(static_cast<std::size_t>(evolution_options.days));
   // Days after all that the first part has seen.
   constexpr std::uint64_t kFirstDay = 500'000;
-  std::optional<Error> failure;
-  const auto score = [&](const nn::Network& policy, std::uint64_t day, std::size_t) {
-    const std::uint64_t round = day / days.size();
-    if (!day_at || *day_at != round) {
-      for (std::size_t i = 0; i < days.size(); ++i) {
-        days[i] = options_.days(kFirstDay + round * days.size() + i);
-      }
-      day_at = round;
-    }
-    trial.policy = policy;
-    const auto result = run_day(trial, rules_, training_run_, options_.scheduler,
+  const auto score = [&](const nn::Network& policy, std::uint64_t day, std::size_t thread) {
+    trials[thread].policy = policy;
+    const auto result = run_day(trials[thread], rules_, training_run_, options_.scheduler,
                                 days[static_cast<std::size_t>(day % days.size())]);
     if (!result) {
-      failure = result.error();
+      failures[thread] = result.error();
       return 0.0;
     }
     return weigh(*result, kFirstDay + day);
@@ -241,11 +234,17 @@ Status Trainer::learn_by_evolution() {
   double next = step;
   since_best_ = 0;
   while (!evolution.finished() && !has_stalled()) {
+    for (std::size_t i = 0; i < days.size(); ++i) {
+      days[i] = options_.days(kFirstDay + evolution.steps() * days.size() + i);
+    }
     const double tried = evolution.step();
-    if (failure) return *failure;
+    for (const std::optional<Error>& failure : failures) {
+      if (failure) return *failure;
+    }
     report(first_part_ + (1 - first_part_) * evolution.part_done());
     if (evolution.part_done() + 1e-9 < next) continue;
     next += step;
+    nn::Model trial = best_.model;
     trial.policy = evolution.policy();
     const Status valid = validate(trial, "evolution", evolution.part_done(),
                                   fmt::format(R"(,"tried_et":{:.6f})", tried));
