@@ -114,10 +114,10 @@ void Program::add_finish(const Task& task, std::size_t s, std::size_t done) {
 
 }  // namespace
 
-MipBound mip_tardiness(const Instance& instance, double seconds_max) {
+MipBound mip_tardiness(const Instance& instance, double seconds_max, std::size_t finer) {
   CHECK(instance.jobs.size() <= kMipJobsMax);
   const std::vector<Task> tasks = tasks_of(instance);
-  const std::size_t slots = std::clamp(kCellsMax / tasks.size(), kSlotsMin, kSlotsMax);
+  const std::size_t slots = finer * std::clamp(kCellsMax / tasks.size(), kSlotsMin, kSlotsMax);
   const double end = end_of(tasks, instance.gpus) * (1 + kSolverSlack);
   MipBound bound;
   bound.slot_s = end / static_cast<double>(slots);

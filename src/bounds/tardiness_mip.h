@@ -16,7 +16,7 @@ struct MipBound {
   double slot_s = 0;   // what the program misses is at most two slots a job
 };
 
-// REQUIRES: at most kMipJobsMax jobs.
-MipBound mip_tardiness(const Instance& instance, double seconds_max);
+// `finer` times as many slots as can be solved in seconds. REQUIRES: at most kMipJobsMax jobs.
+MipBound mip_tardiness(const Instance& instance, double seconds_max, std::size_t finer = 1);
 
 }  // namespace partita::bounds

@@ -82,6 +82,13 @@ Result<Json> days_for(const ResultsPageOptions& options,
   return Json(nullptr);
 }
 
+// What no schedule can beat on the days of the runs, where the notes say that it was found.
+Result<std::vector<experiment::RunRecord>> bounds_beside(const ResultsPageOptions& options,
+                                                         const report::StudyNotes& notes) {
+  if (!notes.bounds) return std::vector<experiment::RunRecord>{};
+  return experiment::read_results(report::bounds_path(options.results));
+}
+
 void fill_in(report::StudyNotes& notes, const ResultsPageOptions& options,
              std::span<const experiment::RunRecord> runs) {
   const std::string name =
@@ -150,7 +157,8 @@ Status check_report(const Values& values) {
 
 Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSettings& settings,
                                  const workload::Trace& trace, std::span<const PageRun> runs,
-                                 const std::string& reference, const PageRun& detailed) {
+                                 const std::string& reference, const PageRun& detailed,
+                                 const std::optional<RunBounds>& bounds) {
   std::vector<experiment::RunRecord> records;
   for (const PageRun& run : runs) {
     // A day that a command is given is the day it is judged on, whatever its seed.
@@ -167,6 +175,14 @@ Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSetti
   input.days = Json::array({experiment::day_json(
       {"", detailed.policy, detailed.scheduler, detailed.repartition, settings.seed, {}}, trace,
       settings.options, *detailed.result)});
+  std::vector<experiment::RunRecord> bound;
+  if (bounds) {
+    bound.push_back(records.front());
+    bound.back().energy_j = bounds->energy_j;
+    bound.back().mean_tardiness_s = bounds->tardiness_s;
+    bound.back().et = bounds->et;
+  }
+  input.bounds = bound;
   const auto data = report::page_data(input);
   if (!data) return data.error();
   return report::fill_page(report::page_template(), *data);
@@ -203,7 +219,9 @@ Result<ResultsPage> page_of_results(const ResultsPageOptions& options) {
   }
   auto days = days_for(options, *runs);
   if (!days) return days.error();
-  auto data = report::page_data({*runs, *std::move(notes), *std::move(days)});
+  const auto bounds = bounds_beside(options, *notes);
+  if (!bounds) return bounds.error();
+  auto data = report::page_data({*runs, *std::move(notes), *std::move(days), *bounds});
   if (!data) return in_file(options.results, data.error());
   std::string text = report::fill_page(report::page_template(), *data);
   return ResultsPage{std::move(text), runs->size(), *std::move(data)};

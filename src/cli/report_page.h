@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/bound_report.h"
 #include "cli/run_settings.h"
 #include "cli/values.h"
 #include "experiment/study.h"
@@ -29,10 +30,11 @@ struct PageRun {
 };
 
 // The page of runs on the same jobs. `detailed` is the run that is shown in detail, made with
-// keep_jobs and keep_schedule.
+// keep_jobs and keep_schedule. With bounds every run has its gap to them.
 Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSettings& settings,
                                  const workload::Trace& trace, std::span<const PageRun> runs,
-                                 const std::string& reference, const PageRun& detailed);
+                                 const std::string& reference, const PageRun& detailed,
+                                 const std::optional<RunBounds>& bounds);
 
 // The page of a result file, with what stands beside it: NAME.study.json, and NAME.day.json unless
 // `day` names another. A day beside the file that is not one of its runs is left out with a

@@ -55,6 +55,7 @@ report::StudyNotes notes_of(const Values& values, const Study& study, std::uint6
   notes.source = study.source;
   notes.generated_by = command_text(Verb::kExperiment, values);
   notes.until_decided = values.has_switch("until-decided");
+  notes.bounds = values.has_switch("bounds");
   for (const StudySetting& setting : study.settings) {
     notes.settings.push_back({setting.name, setting.policies.front().name});
   }

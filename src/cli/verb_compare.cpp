@@ -218,7 +218,8 @@ std::string reference_of(const std::vector<Row>& rows) {
 
 // Runs the best policy again, now with every piece of it kept.
 Result<std::string> page_of(const Values& values, const workload::Trace& trace,
-                            const std::vector<Row>& rows, const Row& best) {
+                            const std::vector<Row>& rows, const Row& best,
+                            const std::optional<RunBounds>& bounds) {
   RunSettings settings = best.settings;
   settings.options.keep_jobs = true;
   settings.options.keep_schedule = true;
@@ -229,7 +230,8 @@ Result<std::string> page_of(const Values& values, const workload::Trace& trace,
     runs.push_back({row.name, row.scheduler, row.settings.repartition, &row.result()});
   }
   const PageRun detailed{best.name, best.scheduler, best.settings.repartition, &finished->result};
-  return page_of_runs(Verb::kCompare, values, settings, trace, runs, reference_of(rows), detailed);
+  return page_of_runs(Verb::kCompare, values, settings, trace, runs, reference_of(rows), detailed,
+                      bounds);
 }
 
 void show(const Values& values, Console& console, const std::vector<const Row*>& ranked,
@@ -273,7 +275,7 @@ Outcome run_compare(const Values& values, Console& console) {
     if (!sound) return sound.error();
   }
   if (files->wants_report()) {
-    const auto page = page_of(values, jobs->trace, *rows, *ranked.front());
+    const auto page = page_of(values, jobs->trace, *rows, *ranked.front(), *bounds);
     if (!page) return page.error();
     const Status written =
         files->write(jobs->trace, settings->options, ranked.front()->result(), *page);

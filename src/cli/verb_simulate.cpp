@@ -12,10 +12,11 @@ namespace partita::cli {
 namespace {
 
 Result<std::string> page_of(const Values& values, const RunSettings& settings,
-                            const workload::Trace& trace, const sim::RunResult& result) {
+                            const workload::Trace& trace, const sim::RunResult& result,
+                            const std::optional<RunBounds>& bounds) {
   const std::string scheduler = values.text("scheduler");
   const PageRun run{scheduler, scheduler, settings.repartition, &result};
-  return page_of_runs(Verb::kSimulate, values, settings, trace, {&run, 1}, scheduler, run);
+  return page_of_runs(Verb::kSimulate, values, settings, trace, {&run, 1}, scheduler, run, bounds);
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ Outcome run_simulate(const Values& values, Console& console) {
     if (!sound) return sound.error();
   }
   const auto page = files->wants_report()
-                        ? page_of(values, *settings, jobs->trace, finished->result)
+                        ? page_of(values, *settings, jobs->trace, finished->result, *bounds)
                         : Result<std::string>(std::string());
   if (!page) return page.error();
   const Status written = files->write(jobs->trace, settings->options, finished->result, *page);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "experiment/gaps.h"
 #include "experiment/summary.h"
 #include "report/weights.h"
 
@@ -164,6 +165,28 @@ Json policy_json(const PolicySummary& policy, std::span<const RunRecord> days, b
   return json;
 }
 
+// Means of what no schedule can beat, and how far above it a policy is; null without.
+Json bounds_json(const std::optional<experiment::SettingGaps>& gaps) {
+  if (!gaps) return nullptr;
+  return {{"days", gaps->days},
+          {"et", estimate_json(gaps->bound[Measure::kEt])},
+          {"energy_w_min", estimate_json(gaps->bound[Measure::kEnergy], 1 / kJoulesPerWattMinute)},
+          {"mean_tardiness_s", estimate_json(gaps->bound[Measure::kTardiness])}};
+}
+
+Json gap_json(const std::optional<experiment::SettingGaps>& gaps, const std::string& policy) {
+  if (!gaps) return nullptr;
+  const auto found = std::ranges::find(gaps->gaps, policy, &experiment::Gap::policy);
+  if (found == gaps->gaps.end()) return nullptr;
+  const auto percent = [&](Measure measure) {
+    const auto& over = found->over[measure];
+    return over ? interval_json(over->share, over->interval, 100, 0) : Json(nullptr);
+  };
+  return {{"et_percent", percent(Measure::kEt)},
+          {"energy_percent", percent(Measure::kEnergy)},
+          {"tardiness_percent", percent(Measure::kTardiness)}};
+}
+
 Json extra_of(const StudyNotes& notes, const std::string& setting, const std::string& policy) {
   const auto of_setting = notes.extra.find(setting);
   if (of_setting == notes.extra.end() || !of_setting->is_object()) return Json::object();
@@ -172,15 +195,19 @@ Json extra_of(const StudyNotes& notes, const std::string& setting, const std::st
   return *of_policy;
 }
 
-Json setting_json(const SettingRuns& setting, const Summary& summary, const StudyNotes& notes) {
+Json setting_json(const SettingRuns& setting, const Summary& summary, const PageInput& input) {
+  const StudyNotes& notes = input.notes;
+  const auto gaps = experiment::gaps_of(setting.name, setting.runs, input.bounds);
   Json json{{"name", setting.name}, {"reference", setting.reference}};
   json["gpus"] = setting.runs.front().gpus;
   json["a"] = setting.runs.front().et_a;
+  json["bounds"] = bounds_json(gaps);
   json["policies"] = Json::array();
   for (const PolicySummary& policy : summary.policies) {
     json["policies"].push_back(policy_json(policy, days_of(setting.runs, policy.policy),
                                            notes.until_decided,
                                            extra_of(notes, setting.name, policy.policy)));
+    json["policies"].back()["gap"] = gap_json(gaps, policy.policy);
   }
   return json;
 }
@@ -247,7 +274,7 @@ Result<Json> page_data(const PageInput& input) {
     if (!summary) {
       return Error{fmt::format("setting '{}': {}", setting.name, summary.error().message)};
     }
-    json["settings"].push_back(setting_json(setting, *summary, input.notes));
+    json["settings"].push_back(setting_json(setting, *summary, input));
     append_pareto(setting, *summary, json["pareto"]);
   }
   share_weights(json["pareto"]);

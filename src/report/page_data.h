@@ -14,6 +14,8 @@ struct PageInput {
   std::span<const experiment::RunRecord> runs;  // in any order; only test days are shown
   StudyNotes notes;
   nlohmann::ordered_json days = nullptr;  // of parse_days; null without
+  // What no schedule can beat, by setting and day; may be empty.
+  std::span<const experiment::RunRecord> bounds = {};
 };
 
 // Settings that the notes do not name come after those they do, in order of their names; a setting

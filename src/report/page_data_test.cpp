@@ -127,6 +127,27 @@ TEST(PageData, FurtherColumnsAndFiguresOfTheNotesAreKept) {
   EXPECT_EQ(data["figures"].size(), 1U);
 }
 
+TEST(PageData, GapsAreToTheBoundsOfTheSameDays) {
+  const std::vector<RunRecord> runs = some_runs();
+  std::vector<RunRecord> bounds;
+  for (std::uint64_t day = 0; day < 12; ++day) {
+    bounds.push_back(run_of("rate=20", "bound", 1'000'000 + day, 2e6, 0));
+  }
+  PageInput input = input_of(runs);
+  EXPECT_TRUE((*page_data(input))["settings"][0]["bounds"].is_null());
+  input.bounds = bounds;
+  const Json data = *page_data(input);
+  const Json& setting = data["settings"][0];
+  EXPECT_DOUBLE_EQ(setting["bounds"]["energy_w_min"]["mean"].get<double>(), 2e6);
+  EXPECT_EQ(setting["bounds"]["days"], 12);
+  const Json& gap = policy_named(setting, "fast")["gap"];
+  EXPECT_NEAR(gap["energy_percent"]["mean"].get<double>(), 25, 1e-9);
+  EXPECT_GT(gap["et_percent"]["low"].get<double>(), 0);
+  EXPECT_TRUE(gap["tardiness_percent"].is_null());  // the bound is 0
+  EXPECT_TRUE(data["settings"][1]["bounds"].is_null());
+  EXPECT_TRUE(policy_named(data["settings"][1], "fast")["gap"].is_null());
+}
+
 TEST(PageData, OnlyTestDaysAreShown) {
   std::vector<RunRecord> runs{run_of("", "a", 7, 1e6, 60)};
   runs.push_back(run_of("", "b", 8, 1e6, 60));

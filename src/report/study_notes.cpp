@@ -25,6 +25,14 @@ Status take_text(const Json& json, const char* key, std::string& text) {
   return {};
 }
 
+Status take_flag(const Json& json, const char* key, bool& flag) {
+  const auto found = json.find(key);
+  if (found == json.end()) return {};
+  if (!found->is_boolean()) return Error{fmt::format("{}: wanted true or false", key)};
+  flag = found->get<bool>();
+  return {};
+}
+
 Status take_settings(const Json& json, std::vector<SettingNote>& settings) {
   const auto found = json.find("settings");
   if (found == json.end()) return {};
@@ -51,6 +59,10 @@ std::string day_path(const std::string& result_path) {
   return beside(result_path, ".day.json");
 }
 
+std::string bounds_path(const std::string& result_path) {
+  return beside(result_path, ".bounds.runs.jsonl");
+}
+
 std::string format_notes(const StudyNotes& notes) {
   Json json{{"title", notes.title}, {"source", notes.source}, {"generated_by", notes.generated_by}};
   json["settings"] = Json::array();
@@ -58,6 +70,7 @@ std::string format_notes(const StudyNotes& notes) {
     json["settings"].push_back({{"name", setting.name}, {"reference", setting.reference}});
   }
   json["until_decided"] = notes.until_decided;
+  json["bounds"] = notes.bounds;
   json["figures"] = notes.figures;
   json["extra"] = notes.extra;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -74,9 +87,9 @@ Result<StudyNotes> parse_notes(std::string_view text) {
         take_text(json, "generated_by", notes.generated_by), take_settings(json, notes.settings)}) {
     if (!status) return status.error();
   }
-  if (const auto until = json.find("until_decided"); until != json.end()) {
-    if (!until->is_boolean()) return Error{"until_decided: wanted true or false"};
-    notes.until_decided = until->get<bool>();
+  for (const Status& status : {take_flag(json, "until_decided", notes.until_decided),
+                               take_flag(json, "bounds", notes.bounds)}) {
+    if (!status) return status.error();
   }
   if (const auto figures = json.find("figures"); figures != json.end()) notes.figures = *figures;
   if (!notes.figures.is_array()) return Error{"figures: wanted a list"};

@@ -90,13 +90,19 @@ test("compare writes a page of all schedulers with the best one's day", async (t
   if (skip) return t.skip(skip);
   const out = partita("compare", "--jobs", "jobs.csv", "--gpus", "8", "--schedulers", "all",
     "--repartition", "static:1,2,2,2,2,2,6,10", "--also", "cedf/none cedf/static:2", "--report",
-    "compare.html", "--json"); // prettier-ignore
+    "compare.html", "--bounds", "--time-limit", "3", "--json"); // prettier-ignore
   const rows = JSON.parse(out);
   await inspectPage("compare.html", ["scatter", "pareto", "layouts", "queue", "power"]);
   const { page, close } = await openPage(browser, join(folder, "compare.html"));
   await drawn(page);
   const headline = lines((await csvOf(page, "headline")).text);
   assert.equal(headline.length, 1 + rows.length);
+  // Counted from the end: layouts have commas of their own.
+  const columns = headline[0].split(",");
+  const gap = Number(headline[1].split(",").at(columns.indexOf("et_gap_percent") - columns.length));
+  assert.ok(Math.abs(gap - rows[0].et_gap_percent) < 1e-6, `${gap}`);
+  assert.match(await page.textContent("#headline tbody tr"), /bound\u00a0\+\d/);
+  assert.match(await page.textContent("#report"), /No schedule, even one that knew all jobs/);
   assert.ok((await page.textContent("#report")).includes(`decided by ${rows[0].scheduler}`));
   await page.focus("#scatter .stage");
   await page.keyboard.press("ArrowRight");

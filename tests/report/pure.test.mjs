@@ -170,6 +170,20 @@ test("the sentence says when a difference is not decided", () => {
   assert.match(pure.summary(setting), /is not decided/);
 });
 
+test("gaps to the bound stand in the sentence and in the CSV, and only where there are bounds", () => {
+  const data = syntheticReport();
+  const { report, problems } = read(data);
+  assert.deepEqual(problems, []);
+  const setting = report.settings[0];
+  assert.match(pure.boundText(setting), /No schedule.* has an ET below \d.*at most \d+\u00a0% of /);
+  const [header, first] = pure.headlineCsv(setting).split("\n");
+  assert.match(header, /,et_gap_percent,et_gap_percent_low,et_gap_percent_high,energy_gap_percent,/);
+  assert.equal(first.split(",").length >= header.split(",").length, true);
+  setting.bounds = null;
+  assert.equal(pure.boundText(setting), "");
+  assert.doesNotMatch(pure.headlineCsv(setting), /gap_percent/);
+});
+
 test("verdicts are recognised by their words", () => {
   const policy = (verdict) => ({ name: "x", diff: { verdict } });
   assert.equal(pure.verdictKind(policy("clearly better"), "r"), "better");

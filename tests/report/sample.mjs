@@ -95,13 +95,34 @@ const kPolicies = [
   ["cedf/whole", "cedf", "none"],
 ];
 
+// A bound somewhat below the best policy, and the gaps to it.
+function addBounds(setting) {
+  const least = (key) => 0.8 * Math.min(...setting.policies.map((policy) => policy[key].mean));
+  const around = (mean) => ({ mean, low: 0.98 * mean, high: 1.02 * mean });
+  setting.bounds = {
+    days: setting.policies[0].days,
+    et: around(least("et")),
+    energy_w_min: around(least("energy_w_min")),
+    mean_tardiness_s: around(least("mean_tardiness_s")),
+  };
+  for (const policy of setting.policies) {
+    const above = (key) => around(100 * (policy[key].mean / setting.bounds[key].mean - 1));
+    policy.gap = {
+      et_percent: above("et"),
+      energy_percent: above("energy_w_min"),
+      tardiness_percent: above("mean_tardiness_s"),
+    };
+  }
+  return setting;
+}
+
 export function settingRow(name, table) {
   const reference = table.get(kReference);
-  return {
+  return addBounds({
     name,
     reference: kReference,
     policies: [...table].map(([policy, runs]) => policyRow(policy, runs, reference)),
-  };
+  });
 }
 
 // As if each policy were tuned again for each weight: less energy for more lateness.

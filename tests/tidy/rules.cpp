@@ -159,7 +159,8 @@ const std::map<std::string, Arrows, std::less<>>& arrows() {
       {"experiment", {{"sim", "policies", "learn", "bounds"}}},
       {"report",
        {{"base"},
-        {"experiment/result_file.h", "experiment/run_record.h", "experiment/summary.h"}}},
+        {"experiment/gaps.h", "experiment/result_file.h", "experiment/run_record.h",
+         "experiment/summary.h"}}},
       {"control", {{"decide"}, {"device/backend.h", "launch/launcher.h", "store/store.h"}}},
       {"api", {{"control"}}},
   };

@@ -16,6 +16,21 @@ export interface Difference {
   verdict: string;
 }
 
+// How far above what no schedule can beat; null where that is nothing.
+export interface Gap {
+  et_percent: Interval | null;
+  energy_percent: Interval | null;
+  tardiness_percent: Interval | null;
+}
+
+// What no schedule can beat, as means over its days.
+export interface Bounds {
+  days: number;
+  et: Interval;
+  energy_w_min: Interval;
+  mean_tardiness_s: Interval;
+}
+
 export interface DayPoint {
   seed: number;
   energy_w_min: number;
@@ -38,6 +53,7 @@ export interface Policy {
   et_energy_part: number;
   et_tardiness_part: number;
   diff: Difference | null;
+  gap: Gap | null;
   points: DayPoint[];
   // Means over the days beside the main ones, by key; what is not known is left out.
   means: Record<string, number>;
@@ -49,6 +65,7 @@ export interface Setting {
   name: string;
   reference: string;
   a: number | null;
+  bounds: Bounds | null;
   policies: Policy[];
 }
 

@@ -24,9 +24,15 @@ export function plain(value: number): string {
   return text.includes(".") ? text.replace(/\.?0+(?=e|$)/, "") : text;
 }
 
+// No more than can be read off: 13,710 % says it, 13,709.8 % does not say it better.
+export function percentSize(value: number): string {
+  const text =
+    Math.abs(value) < 1000 ? fixed(value, 1) : Math.round(value).toLocaleString("en").replace("-", "−");
+  return `${text}\u00a0%`;
+}
+
 export function percent(value: number): string {
-  const sign = value > 0 ? "+" : "";
-  return `${sign}${fixed(value, 1)}\u00a0%`;
+  return `${value > 0 ? "+" : ""}${percentSize(value)}`;
 }
 
 export function megaWattMinutes(wattMinutes: number): string {

@@ -1,9 +1,9 @@
 // The headline table: every policy of a setting, best ET first, and a sentence that says it.
 
-import type { Cell, Interval, Policy, Setting } from "./contract";
+import type { Cell, Gap, Interval, Policy, Setting } from "./contract";
 import { legendRow, frame } from "./chart";
 import { make, makeSvg } from "./dom";
-import { compact, csvText, fixed, megaWattMinutes, minutes, percent, withInterval } from "./format";
+import { compact, csvText, fixed, megaWattMinutes, minutes, percent, percentSize, withInterval } from "./format";
 
 export function byEt(policies: Policy[]): Policy[] {
   return [...policies].sort((a, b) => a.et.mean - b.et.mean);
@@ -79,7 +79,7 @@ function forestPicture(
   return svg;
 }
 
-function etBar(policy: Policy, most: number): HTMLElement {
+function etBar(policy: Policy, most: number, bound: number | null): HTMLElement {
   const cut = policy.et_energy_part + policy.et_tardiness_part > 1.001 * most;
   const bar = make("span", { class: cut ? "et-bar cut" : "et-bar", "aria-hidden": "true" });
   for (const [part, value] of [
@@ -91,7 +91,23 @@ function etBar(policy: Policy, most: number): HTMLElement {
     piece.style.width = `${(100 * Math.min(value, most)) / most}%`;
     bar.append(piece);
   }
+  if (bound !== null) {
+    const mark = make("span", { class: "bound" });
+    mark.style.left = `${(100 * Math.min(bound, most)) / most}%`;
+    bar.append(mark);
+  }
   return bar;
+}
+
+// "bound +23.0 %": how far above what no schedule can beat.
+function gapLine(policy: Policy, key: keyof Gap): HTMLElement | null {
+  const gap = policy.gap?.[key] ?? null;
+  if (gap === null) return null;
+  const line = make("span", { class: "interval gap" }, `bound\u00a0${percent(gap.mean)}`);
+  if (gap.low !== null && gap.high !== null) {
+    line.title = `95 % interval: ${percentSize(gap.low)} to ${percentSize(gap.high)} above the bound`;
+  }
+  return line;
 }
 
 function intervalLine(interval: Interval, show: (value: number) => string): HTMLElement | null {
@@ -214,8 +230,9 @@ function policyRow(
   const parts = make(
     "span",
     { class: "parts" },
-    etBar(policy, most),
+    etBar(policy, most, setting.bounds?.et.mean ?? null),
     make("span", { class: "interval" }, partsText(policy)),
+    gapLine(policy, "et_percent"),
   );
   return make(
     "tr",
@@ -234,6 +251,7 @@ function policyRow(
         policy.energy_kwh === null
           ? null
           : make("span", { class: "interval" }, `${compact(policy.energy_kwh)} kWh`),
+        gapLine(policy, "energy_percent"),
       ),
     ),
     cell(
@@ -244,6 +262,7 @@ function policyRow(
         { class: "with-interval" },
         minutes(policy.mean_tardiness_s.mean),
         intervalLine(policy.mean_tardiness_s, minutes),
+        gapLine(policy, "tardiness_percent"),
       ),
     ),
     cell(
@@ -277,6 +296,8 @@ const kColumns = [
   "Verdict",
 ];
 
+const kGapColumns = ["et_gap_percent", "energy_gap_percent", "tardiness_gap_percent"];
+
 export function headlineCsv(setting: Setting): string {
   const three = (interval: Interval | null | undefined) => [
     interval?.mean ?? null,
@@ -303,6 +324,7 @@ export function headlineCsv(setting: Setting): string {
     "p_wilcoxon",
     "p_holm",
     "verdict",
+    ...(setting.bounds === null ? [] : kGapColumns.flatMap(columnsOf)),
     ...extraColumns(setting.policies),
   ];
   return csvText(
@@ -326,6 +348,13 @@ export function headlineCsv(setting: Setting): string {
       policy.diff?.p_wilcoxon ?? null,
       policy.diff?.p_holm ?? null,
       policy.diff?.verdict ?? "",
+      ...(setting.bounds === null
+        ? []
+        : [
+            ...three(policy.gap?.et_percent),
+            ...three(policy.gap?.energy_percent),
+            ...three(policy.gap?.tardiness_percent),
+          ]),
       ...extraColumns(setting.policies).map((column) => policy.extra[column] ?? null),
     ]),
   );
@@ -369,6 +398,20 @@ function undecidedText(setting: Setting, best: Policy): string {
   return (
     `Allowing for ${setting.policies.length - 1} comparisons, ${best.days} days do not decide ` +
     `this${hope}.`
+  );
+}
+
+// "No schedule has an ET below 0.78: of lookahead's 1.30 at most 40 % can still be won."
+export function boundText(setting: Setting): string {
+  const best = byEt(setting.policies)[0];
+  if (setting.bounds === null || best === undefined) return "";
+  const bound = setting.bounds.et.mean;
+  const left = Math.max(0, 100 * (1 - bound / best.et.mean));
+  return (
+    `No schedule, even one that knew all jobs beforehand, has an ET below ${fixed(bound, 2)} ` +
+    `(${megaWattMinutes(setting.bounds.energy_w_min.mean)} M W·min, ` +
+    `${minutes(setting.bounds.mean_tardiness_s.mean)} min of tardiness): ` +
+    `at most ${fixed(left, 0)}\u00a0% of ${best.name}'s ET can still be won.`
   );
 }
 
@@ -446,15 +489,21 @@ export function headline(setting: Setting): HTMLElement {
       : `Means over ${days} days, the same for every policy; small figures are 95 % intervals. `) +
     "ET = a · energy (W·min) + mean tardiness (min); " +
     "lower is better. " +
+    (setting.bounds === null ? "" : "Bound +x %: so far above what no schedule can beat. ") +
     (setting.reference && !alone ? `Reference: ${setting.reference}.` : "");
   const legend = legendRow([
     { label: "energy part of ET", colour: "var(--energy)", shape: "box" },
     { label: "tardiness part of ET", colour: "var(--tardiness)", shape: "box" },
+    ...(setting.bounds === null
+      ? []
+      : [{ label: "lower bound of ET", colour: "var(--ink)", shape: "line" as const }]),
   ]);
+  const bound = boundText(setting);
   return make(
     "div",
     {},
     make("p", { class: "summary" }, summary(setting)),
+    bound === "" ? null : make("p", { class: "bound-text" }, bound),
     tiles(setting),
     frame(
       "headline",

@@ -4,7 +4,7 @@ export * from "./format";
 export * from "./gantt_model";
 export * from "./series";
 export * from "./validate";
-export { byEt, differenceRange, headlineCsv, summary, verdictKind } from "./headline";
+export { boundText, byEt, differenceRange, headlineCsv, summary, verdictKind } from "./headline";
 export { moved, nearest } from "./inspect";
 export { placeLabels, wantsLog } from "./plotting";
 export { etLines, etSteps, nearFront, priceText, rangeText, weightOf } from "./tradeoff";

@@ -2,11 +2,13 @@
 // mistake in it says which one, and still draws the parts that are right.
 
 import type {
+  Bounds,
   Cell,
   Day,
   DayPoint,
   Difference,
   Figure,
+  Gap,
   HourlyRate,
   Interval,
   Job,
@@ -194,6 +196,23 @@ function readDifference(reader: Reader): Difference {
   };
 }
 
+function readGap(reader: Reader): Gap {
+  return {
+    et_percent: reader.objectOrNull("et_percent", readInterval),
+    energy_percent: reader.objectOrNull("energy_percent", readInterval),
+    tardiness_percent: reader.objectOrNull("tardiness_percent", readInterval),
+  };
+}
+
+function readBounds(reader: Reader): Bounds {
+  return {
+    days: reader.number("days"),
+    et: reader.object("et", readInterval) ?? kNoInterval,
+    energy_w_min: reader.object("energy_w_min", readInterval) ?? kNoInterval,
+    mean_tardiness_s: reader.object("mean_tardiness_s", readInterval) ?? kNoInterval,
+  };
+}
+
 function readDayPoint(reader: Reader): DayPoint {
   return {
     seed: reader.number("seed"),
@@ -252,6 +271,7 @@ function readPolicy(reader: Reader): Policy {
     et_energy_part: reader.number("et_energy_part"),
     et_tardiness_part: reader.number("et_tardiness_part"),
     diff: reader.objectOrNull("diff", readDifference),
+    gap: reader.objectOrNull("gap", readGap),
     points: reader.list("points", readDayPoint, false),
     means: readMeans(reader),
     extra: readExtra(reader),
@@ -263,6 +283,7 @@ function readSetting(reader: Reader): Setting {
     name: reader.text("name"),
     reference: reader.text("reference", ""),
     a: reader.numberOrNull("a"),
+    bounds: reader.objectOrNull("bounds", readBounds),
     policies: reader.list("policies", readPolicy),
   };
   const known = setting.policies.map((policy) => policy.name);
