@@ -48,6 +48,12 @@ Result<std::vector<Contender>> contenders(const Values& values, const RunSetting
   return all;
 }
 
+// A timetable of 24 mixes would make the table as wide as a book.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kShown = 48;
+  return name.size() <= kShown ? name : name.substr(0, kShown - 3) + "...";
+}
+
 std::string evaluation_text(const std::vector<Judged>& all, const std::string& kind, bool bold) {
   Table means({{"policy", Align::kLeft},
                {"ET", Align::kRight},
@@ -61,10 +67,10 @@ std::string evaluation_text(const std::vector<Judged>& all, const std::string& k
                {"late jobs", Align::kRight}});
   const Judged& model = all.front();
   for (const Judged& each : all) {
-    means.add({each.name, with_interval(each.et, 4), with_interval(each.energy_kwh, 3),
+    means.add({shortened(each.name), with_interval(each.et, 4), with_interval(each.energy_kwh, 3),
                with_interval(each.tardiness_min, 3), with_interval(each.late_percent, 1)});
     if (&each == &model) continue;
-    gains.add({each.name, percent_text(model.et, each.et),
+    gains.add({shortened(each.name), percent_text(model.et, each.et),
                percent_text(model.energy_kwh, each.energy_kwh),
                percent_text(model.tardiness_min, each.tardiness_min),
                percent_text(model.late_percent, each.late_percent)});
