@@ -87,10 +87,12 @@ class Parser {
 
   void add(const FlagRecord& flag) {
     Slot& slot = slots_.emplace_back(Slot{&flag, nullptr, {}, false});
-    const std::string name = flag.name == "help" ? "-h,--help" : shown_name(flag);
+    const std::string letter = flag.letter.empty() ? "" : fmt::format("-{},", flag.letter);
+    const std::string name = flag.name == "help" ? "-h,--help" : letter + shown_name(flag);
     slot.option =
         flag.is_switch() ? app_.add_flag(name, slot.on) : app_.add_option(name, slot.text);
-    slot.option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    slot.option->multi_option_policy(flag.repeats ? CLI::MultiOptionPolicy::Join
+                                                  : CLI::MultiOptionPolicy::TakeLast);
   }
 
   Result<Values> collect() const {
@@ -98,7 +100,8 @@ class Parser {
     for (const Slot& slot : slots_) {
       const std::string place = shown_name(*slot.flag);
       if (slot.option->count() == 0) continue;
-      if (slot.option->count() > 1) return Error{fmt::format("{} is given twice", place)};
+      if (slot.option->count() > 1 && !slot.flag->repeats)
+        return Error{fmt::format("{} is given twice", place)};
       const std::string text = slot.flag->is_switch() ? (slot.on ? "true" : "false") : slot.text;
       const Status good = values.set(*slot.flag, {text, place, true});
       if (!good) return good.error();
@@ -118,9 +121,13 @@ Result<Command> parse_command_line(std::span<const std::string> words) {
   if (words[0] == "--version") return Command{Verb::kVersion, {}};
   const VerbRecord* verb = find_verb(words[0]);
   if (verb == nullptr) return unknown_verb(words[0]);
+  // What follows -- is a command of the user's own, and none of our business.
+  auto own_end = words.end();
+  if (verb->verb == Verb::kSubmit) own_end = std::find(words.begin(), words.end(), "--");
   Result<Values> values =
-      Parser(verb->verb).parse(std::vector<std::string>(words.begin() + 1, words.end()));
+      Parser(verb->verb).parse(std::vector<std::string>(words.begin() + 1, own_end));
   if (!values) return values.error();
+  if (own_end != words.end()) values->command.assign(own_end + 1, words.end());
   return Command{verb->verb, *std::move(values)};
 }
 

@@ -524,7 +524,13 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 }  // namespace
 
 std::span<const FlagRecord> flag_records() {
-  return kFlags;
+  static const std::vector<FlagRecord> kAll = [] {
+    std::vector<FlagRecord> all(kFlags.begin(), kFlags.end());
+    const auto live = live_flag_records();
+    all.insert(all.begin(), live.begin(), live.end());
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace partita::cli

@@ -28,6 +28,14 @@ enum class Verb : std::uint8_t {
   kTrain,
   kEvaluate,
   kDistill,
+  kServe,
+  kSubmit,
+  kQueue,
+  kJob,
+  kCancel,
+  kLogs,
+  kWait,
+  kTop,
   kPolicies,
   kScenarios,
   kCompletion,
@@ -80,6 +88,8 @@ struct FlagRecord {
   Status (*check)(std::string_view text) = nullptr;
   // What is typed, where another verb has a flag of that name with another meaning.
   std::string_view typed = {};
+  bool repeats = false;  // may be given several times; the values stand on lines of their own
+  std::string_view letter = {};  // a short form: "f" for -f
 
   bool is_switch() const { return kind == ValueKind::kSwitch; }
   bool positional() const { return name.front() >= 'A' && name.front() <= 'Z'; }
@@ -89,6 +99,8 @@ struct FlagRecord {
 
 std::span<const VerbRecord> verb_records();
 std::span<const FlagRecord> flag_records();
+// Those of the daemon and its clients; among flag_records().
+std::span<const FlagRecord> live_flag_records();
 
 const VerbRecord& record_of(Verb verb);
 // Null when there is none.

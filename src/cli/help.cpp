@@ -78,7 +78,8 @@ std::string markdown_verb(const VerbRecord& record) {
 }
 
 constexpr std::string_view kStatusHelp =
-    "Exit status: 0 done, 1 the answer is no (the jobs cannot be run), 2 bad input. Data goes to "
+    "Exit status: 0 done, 1 the answer is no (the jobs cannot be run), 2 bad input, 3 no daemon. "
+    "Data goes to "
     "stdout, everything else to stderr.";
 
 constexpr std::string_view kMarkdownHead =

@@ -4,10 +4,28 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/failpoint.h"
 #include "cli/temporaries.h"
 #include "cli/verbs.h"
+#include "launch/attempt_files.h"
+#include "launch/supervisor.h"
+
+namespace {
+
+// What the daemon calls to run one attempt of a job: `partita __supervise FOLDER KEY`.
+int run_supervisor(const std::vector<std::string>& words) {
+  if (const char* place = std::getenv("PARTITA_FAILPOINT")) {
+    if (!partita::arm_failpoint(place).ok()) return 2;
+  }
+  const auto key = partita::launch::key_of(words[2]);
+  return key ? partita::launch::supervise(words[1], *key) : 2;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (words.size() == 3 && words[0] == "__supervise") return run_supervisor(words);
   // A reader that goes away is seen as a failed write, and is no error.
   std::signal(SIGPIPE, SIG_IGN);
   partita::cli::remove_temporaries_on_signals();
@@ -16,7 +34,6 @@ int main(int argc, char** argv) {
       partita::cli::FdWriter(STDOUT_FILENO, "standard output"),
       ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'),
       ::isatty(STDERR_FILENO) == 1};
-  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     return partita::cli::run_program(words, console);
   } catch (const std::bad_alloc&) {

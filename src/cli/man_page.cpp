@@ -60,7 +60,9 @@ std::string man_page() {
       ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n"
       ".TP\n.B 1\nThe answer is no: the jobs cannot be run on these GPUs.\n"
       ".TP\n.B 2\nBad input; one sentence on standard error says which.\n"
-      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhen set, table heads are not bold.\n";
+      ".TP\n.B 3\nNo daemon answers (the verbs that ask one).\n"
+      ".SH ENVIRONMENT\n.TP\n.B PARTITA_SOCKET\nThe socket of the daemon.\n.TP\n.B NO_COLOR\nWhen "
+      "set, table heads are not bold.\n";
   return text;
 }
 

@@ -56,6 +56,7 @@ class Values {
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 
   std::vector<PolicyEntry> policies;
+  std::vector<std::string> command;  // what follows -- of submit
 
  private:
   std::map<std::string, Value, std::less<>> values_;

@@ -99,6 +99,38 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "Runs the model on tuning days and writes the mix it has on average for every part of the "
      "day and backlog. `evaluate --against timetable:@FILE` says what is lost.",
      "partita distill --model models/smart-mig.safetensors --scenario smart-mig --out rule.txt"},
+    {Verb::kServe, "serve", "run jobs on MIG GPUs",
+     "The daemon: takes jobs, cuts GPUs for them and runs them, with the policies of the "
+     "simulator. It keeps its word through crashes: after kill -9 it finds its jobs again. Stops "
+     "at SIGTERM; jobs go on. docs/operating.md is about it.",
+     "partita serve --backend simulated:2xa100-40gb --state state --listen unix:partita.sock\n"
+     "partita serve --backend nvml --policy fifo+tightest/migm-b --shadow"},
+    {Verb::kSubmit, "submit", "give the daemon a job",
+     "Prints the number of the job, or one a line with --array; then the job is safe. What follows "
+     "-- is run as it stands, without a shell. Exit status 3 means that no daemon answers.",
+     "partita submit --mem auto -- ./examples/grow-memory 2G 12G\n"
+     "partita submit --name train --mem 10G --deadline +2h --time 1g=20m,7g=5m -- ./train.py"},
+    {Verb::kQueue, "queue", "jobs of the daemon",
+     "Those that have not ended, or with --all the ended ones too. Of others' jobs only number, "
+     "owner, state and times show.",
+     "partita queue\npartita queue --all --json"},
+    {Verb::kJob, "job", "the story of one job",
+     "Its attempts with slices, memory and joules, and what happened to it when. Joules are an "
+     "estimate: the board's energy, shared by its busy slices.",
+     "partita job 12\npartita job 12 --json"},
+    {Verb::kCancel, "cancel", "stop jobs",
+     "A job that runs gets SIGTERM, and SIGKILL ten seconds later.",
+     "partita cancel 12\npartita cancel 12,14-20"},
+    {Verb::kLogs, "logs", "what a job wrote",
+     "Standard output and standard error of all its attempts, in order.",
+     "partita logs 12\npartita logs -f 12"},
+    {Verb::kWait, "wait", "wait until jobs have ended",
+     "Exit status 0 when all are done, 1 when one was not.",
+     "partita wait 12\npartita wait 12,14-20"},
+    {Verb::kTop, "top", "GPUs, slices and what is on them",
+     "On a terminal it goes on until it is interrupted; otherwise, and with --once, it prints one "
+     "picture.",
+     "partita top\npartita top --once --json"},
     {Verb::kPolicies, "policies", "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT. One that was trained is learned:FILE.",

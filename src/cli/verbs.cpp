@@ -39,6 +39,22 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_evaluate(values, console);
     case Verb::kDistill:
       return run_distill(values, console);
+    case Verb::kServe:
+      return run_serve(values, console);
+    case Verb::kSubmit:
+      return run_submit(values, console);
+    case Verb::kQueue:
+      return run_queue(values, console);
+    case Verb::kJob:
+      return run_job(values, console);
+    case Verb::kCancel:
+      return run_cancel(values, console);
+    case Verb::kLogs:
+      return run_logs(values, console);
+    case Verb::kWait:
+      return run_wait(values, console);
+    case Verb::kTop:
+      return run_top(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

@@ -33,7 +33,7 @@ class FolderLock {
     const std::string path = folder + "/lock";
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) return Error{fmt::format("{} cannot be opened: {}", path, std::strerror(errno))};
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_with_patience()) {
       std::array<char, 32> pid{};
       const ssize_t size = ::pread(fd_, pid.data(), pid.size() - 1, 0);
       return Error{fmt::format("{} is in use by process {}; one daemon at a time", folder,
@@ -47,6 +47,18 @@ class FolderLock {
   }
 
  private:
+  // A process that the last daemon was about to start has the lock as well until it is another
+  // program, which takes it a moment.
+  bool lock_with_patience() const {
+    constexpr int kTries = 40;
+    constexpr int kPauseMicros = 25'000;
+    for (int i = 0; i < kTries; ++i) {
+      if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return true;
+      ::usleep(kPauseMicros);
+    }
+    return false;
+  }
+
   int fd_ = -1;
 };
 
@@ -117,6 +129,11 @@ constexpr std::array kStatementTexts = std::to_array<StatementText>({
     {&Statements::peaks, "SELECT * FROM peaks ORDER BY uid, name"},
 });
 
+// Those of jobs go with their jobs; of the others the last 100,000 are kept.
+constexpr const char* kForgetOldEvents =
+    "DELETE FROM events WHERE job=0 AND sequence <= (SELECT coalesce(max(sequence),0) FROM events) "
+    "- 100000";
+
 class SqliteStore : public Store {
  public:
   ~SqliteStore() override;
@@ -181,6 +198,7 @@ Status SqliteStore::open(const std::string& folder, const OpenOptions& options) 
   }
   const Status present = bring_to_present(database_, path_);
   if (!present) return present;
+  if (!execute(kForgetOldEvents)) return damaged(path_, why());
   for (const StatementText& text : kStatementTexts) {
     sql_.*text.member = Statement(database_, text.sql);
     if (!(sql_.*text.member).prepared()) return damaged(path_, why());

@@ -1,0 +1,62 @@
+// Routes: the table of what can be asked, who may ask it, and what it is for.
+//
+// The OpenAPI document and the authorisation tests are made from this table; a route that is not in
+// it does not exist.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace partita::api {
+
+enum class RouteId : std::uint8_t {
+  kSubmit,
+  kListJobs,
+  kShowJob,
+  kCancelJob,
+  kJobOutput,
+  kGpus,
+  kStatus,
+  kEvents,
+  kMetrics,
+  kOpenApi,
+};
+
+// What the caller is to what is asked for. Identity comes from the kernel.
+enum class Role : std::uint8_t {
+  kAdmin,  // root, or whoever the daemon runs as
+  kOwner,  // of the job
+  kUser,   // anyone else on this machine
+};
+inline constexpr std::size_t kRoles = 3;
+
+struct Route {
+  RouteId id;
+  std::string_view method;
+  std::string_view path;  // "{id}" stands for a number
+  std::string_view name;
+  std::string_view summary;
+  // By role. Of lists: whether the caller may ask at all; of others' jobs they see less.
+  std::array<bool, kRoles> allowed;
+};
+
+std::span<const Route> routes();
+
+struct Match {
+  const Route* route = nullptr;  // null: no such path, or not with this method
+  bool wrong_method = false;
+  std::int64_t id = 0;
+};
+Match match_route(std::string_view method, std::string_view path);
+
+inline bool may(const Route& route, Role role) {
+  return route.allowed[static_cast<std::size_t>(role)];
+}
+
+// The document served at /v1/openapi.json.
+std::string openapi_document(std::string_view version);
+
+}  // namespace partita::api

@@ -1,0 +1,70 @@
+// Service: a request and who sent it in; an answer, or an input for the controller, out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/http.h"
+#include "api/routes.h"
+#include "control/controller.h"
+
+namespace partita::api {
+
+// Who is at the other end, as the kernel says.
+struct Caller {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  bool admin = false;
+};
+
+// What the service needs to know of the daemon around it.
+struct Surroundings {
+  std::string version;
+  std::string backend;
+  std::string policy;
+  std::string hostname;
+  std::function<std::vector<store::EventRow>(std::int64_t job, std::size_t most)> events;
+  // Bytes of a job's output from an offset.
+  std::function<std::string(std::int64_t job, std::uint64_t offset, std::size_t most)> output;
+  // Why no new job can be taken now; empty: it can.
+  std::function<std::string()> why_closed;
+};
+
+// An answer now, or an input whose reply carries the ticket.
+using Handled = std::variant<Answer, control::Input>;
+
+class Service {
+ public:
+  // REQUIRES: both outlive the service.
+  Service(const control::Controller& controller, const Surroundings& around)
+      : controller_(controller), around_(around) {}
+
+  Handled handle(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  Answer answer_to(const control::Reply& reply) const;
+
+  // What a follower of /v1/events sees of an event; nothing when it is not theirs to see.
+  std::optional<std::string> event_text(const store::EventRow& event, const Caller& caller) const;
+
+ private:
+  Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  Answer list_jobs(const Request& request, const Caller& caller) const;
+  Answer show_job(const control::Job& job) const;
+  Answer output(const Request& request, const control::Job& job) const;
+  Answer gpus(const Caller& caller) const;
+  Answer status() const;
+
+  const control::Controller& controller_;
+  const Surroundings& around_;
+};
+
+// The job that a body asks for. Unknown fields are refused.
+Result<control::Submit> parse_submission(std::string_view body);
+
+// Figures in the text format of Prometheus.
+std::string metrics_text(const control::Controller& controller, const Surroundings& around);
+
+}  // namespace partita::api

@@ -1,0 +1,111 @@
+#include <array>
+
+#include "cli/flags.h"
+#include "cli/live_values.h"
+
+namespace partita::cli {
+namespace {
+
+constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
+constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop);
+
+template <typename T>
+Status status_of(const Result<T>& result) {
+  if (!result) return result.error();
+  return {};
+}
+
+Status check_memory(std::string_view text) {
+  return status_of(parse_memory(text));
+}
+Status check_deadline(std::string_view text) {
+  return status_of(parse_deadline(text, Micros{}));
+}
+Status check_times(std::string_view text) {
+  return status_of(parse_slice_times(text));
+}
+Status check_command(std::string_view text) {
+  return status_of(split_command(text));
+}
+Status check_listen(std::string_view text) {
+  return status_of(parse_listen(text));
+}
+Status check_numbers(std::string_view text) {
+  return status_of(parse_job_numbers(text));
+}
+
+// clang-format off
+constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
+    {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
+     .default_text = "simulated:1xa100-40gb",
+     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/devices.md).",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
+     .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "
+                 "root, else ~/.local/state/partita.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "listen", .kind = ValueKind::kText, .metavar = "unix:PATH",
+     .sentence = "Socket to serve; the default is where clients look.",
+     .verbs = set_of(Verb::kServe), .check = check_listen},
+    {.name = "policy", .kind = ValueKind::kText, .metavar = "SCHEDULER/RULE",
+     .default_text = "fifo+tightest/migm-b",
+     .sentence = "Scheduler and rule for the layouts, as `partita policies` lists them.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "shadow", .kind = ValueKind::kSwitch,
+     .sentence = "Decide and say so, but cut nothing and start nothing.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "no-early-restart", .kind = ValueKind::kSwitch,
+     .sentence = "Let jobs run until their memory is out instead of restarting them before.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "watch", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "1",
+     .low = 0.01, .high = 3600, .unit = "s",
+     .sentence = "Between two readings of every GPU.", .verbs = set_of(Verb::kServe)},
+    {.name = "socket", .kind = ValueKind::kText, .metavar = "PATH",
+     .sentence = "Socket of the daemon; without it PARTITA_SOCKET, then /run/partita/api.sock for "
+                 "root, else partita/api.sock in XDG_RUNTIME_DIR or, without that, in "
+                 "~/.local/state.",
+     .verbs = kClients, .check = check_listen},
+    {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
+                 "default is the name of the program.",
+     .verbs = set_of(Verb::kSubmit), .typed = "name"},
+    {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
+     .sentence = "GPU memory it needs; auto begins as jobs of that name ended, or on the smallest "
+                 "slice, and goes to a larger one in time.",
+     .verbs = set_of(Verb::kSubmit), .check = check_memory},
+    {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",
+     .sentence = "When it should be done: from now, or an instant of ISO 8601 in UTC.",
+     .verbs = set_of(Verb::kSubmit), .check = check_deadline, .typed = "deadline"},
+    {.name = "time", .kind = ValueKind::kText, .metavar = "1g=20m,7g=5m",
+     .sentence = "How long it takes on slices of some sizes.",
+     .verbs = set_of(Verb::kSubmit), .check = check_times},
+    {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
+     .sentence = "A variable of its environment; may be given several times.",
+     .verbs = set_of(Verb::kSubmit), .repeats = true},
+    {.name = "job-checkpoint", .kind = ValueKind::kText, .metavar = "COMMAND",
+     .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
+                 "PARTITA_PID is the job's process. Split into words, not given to a shell.",
+     .verbs = set_of(Verb::kSubmit), .check = check_command, .typed = "checkpoint"},
+    {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
+     .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
+     .verbs = set_of(Verb::kSubmit)},
+    {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
+     .verbs = set_of(Verb::kQueue)},
+    {.name = "follow", .kind = ValueKind::kSwitch,
+     .sentence = "Go on with what it writes until it ends.", .verbs = set_of(Verb::kLogs),
+     .letter = "f"},
+    {.name = "once", .kind = ValueKind::kSwitch, .sentence = "One picture, also on a terminal.",
+     .verbs = set_of(Verb::kTop)},
+    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
+     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
+     .verbs = kJobVerbs, .check = check_numbers},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const FlagRecord> live_flag_records() {
+  return kLiveFlags;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,42 @@
+// The small languages of the daemon's flags: memory, spans of time, deadlines, job numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace partita::cli {
+
+// "10G", "512M", "2.5GiB": GiB; nothing for "auto".
+Result<std::optional<double>> parse_memory(std::string_view text);
+
+// "90", "20m", "1h30m", "2d": seconds unless it says otherwise.
+Result<Micros> parse_time_span(std::string_view text);
+
+// "+2h" from `now`, or an instant of ISO 8601 in UTC: "2026-11-15T18:30:00Z".
+Result<Micros> parse_deadline(std::string_view text, Micros now);
+
+// "1g=20m,7g=5m": compute slices and the time on them.
+Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view text);
+
+// "12", "12,14-20": at most 10,000 of them.
+Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text);
+
+// Words as a shell would split them, quotes and backslashes included; nothing is expanded.
+Result<std::vector<std::string>> split_command(std::string_view text);
+
+// "2026-11-15 17:23:58Z"
+std::string shown_instant(double seconds);
+// "1h 12m", "35.2 s"
+std::string shown_span(double seconds);
+
+// "unix:PATH" or a path.
+Result<std::string> parse_listen(std::string_view text);
+
+}  // namespace partita::cli

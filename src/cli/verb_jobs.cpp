@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/daemon_client.h"
+#include "cli/live_values.h"
+#include "cli/table.h"
+#include "cli/verbs.h"
+
+namespace partita::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void pause(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+std::string text_or(const Json& json, const char* name, const char* otherwise) {
+  return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : otherwise;
+}
+
+double number_or_zero(const Json& json, const char* name) {
+  return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
+}
+
+bool is_over(const std::string& state) {
+  return state == "done" || state == "failed" || state == "cancelled" || state == "lost";
+}
+
+Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
+  if (!values.is_set("JOB")) return Error{"the number of a job is missing, as in `partita job 12`"};
+  auto numbers = parse_job_numbers(values.text("JOB"));
+  if (numbers && one && numbers->size() != 1) return Error{"one job at a time"};
+  return numbers;
+}
+
+std::string job_path(std::int64_t id) {
+  return fmt::format("/v1/jobs/{}", id);
+}
+
+std::string queue_text(const Json& jobs, bool bold) {
+  Table table({{"job", Align::kRight},
+               {"state", Align::kLeft},
+               {"name", Align::kLeft},
+               {"uid", Align::kRight},
+               {"age", Align::kRight},
+               {"tries", Align::kRight},
+               {"needs GiB", Align::kRight},
+               {"why", Align::kLeft}});
+  const double now = real_clock().now().to_seconds();
+  for (auto each = jobs.rbegin(); each != jobs.rend(); ++each) {
+    const Json& job = *each;
+    const double need = number_or_zero(job, "need_gib");
+    table.add({std::to_string(job["id"].get<std::int64_t>()), job["state"].get<std::string>(),
+               text_or(job, "name", "-"), std::to_string(job["uid"].get<std::int64_t>()),
+               shown_span(now - job["submitted_s"].get<double>()),
+               std::to_string(job["attempts"].get<std::int64_t>()),
+               need > 0 ? fmt::format("{:.2f}", need) : "auto", text_or(job, "reason", "")});
+  }
+  return table.text(bold);
+}
+
+std::string attempts_text(const Json& job, bool bold) {
+  Table table({{"attempt", Align::kRight},
+               {"slice", Align::kLeft},
+               {"began", Align::kRight},
+               {"ran", Align::kRight},
+               {"peak GiB", Align::kRight},
+               {"joules*", Align::kRight},
+               {"end", Align::kLeft}});
+  const double submitted = job["submitted_s"].get<double>();
+  const double now = real_clock().now().to_seconds();
+  for (const Json& each : job["attempts"]) {
+    const double began = each["started_s"].get<double>();
+    const bool over = each["ended_s"].is_number();
+    table.add({std::to_string(each["number"].get<std::int64_t>()), text_or(each, "slice", "?"),
+               "+" + shown_span(began - submitted),
+               shown_span((over ? each["ended_s"].get<double>() : now) - began),
+               fmt::format("{:.2f}", number_or_zero(each, "peak_gib")),
+               fmt::format("{:.0f}", number_or_zero(each, "energy_j_estimated")),
+               over ? text_or(each, "reason", "") : "running"});
+  }
+  return table.text(bold);
+}
+
+std::string story_text(const Json& job, bool bold) {
+  std::string command;
+  for (const Json& word : job["argv"]) command += " " + word.get<std::string>();
+  const double submitted = job["submitted_s"].get<double>();
+  std::string text =
+      fmt::format("job {} {} is {}: {}\nsubmitted {} by uid {}:{}\n", job["id"].get<std::int64_t>(),
+                  text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
+                  shown_instant(submitted), job["uid"].get<std::int64_t>(), command);
+  text += fmt::format("energy {:.0f} J*\n", number_or_zero(job, "energy_j_estimated"));
+  if (!job["attempts"].empty()) text += "\n" + attempts_text(job, bold);
+  text += "\n";
+  for (const Json& event : job["events"]) {
+    text += fmt::format("{:>10}  {:<14} {}\n",
+                        "+" + shown_span(event["at_s"].get<double>() - submitted),
+                        event["kind"].get<std::string>(), event["text"].get<std::string>());
+  }
+  return text + "\n* estimated: the board's energy, shared by its busy slices\n";
+}
+
+}  // namespace
+
+Outcome run_queue(const Values& values, Console& console) {
+  DaemonClient client(socket_of(values));
+  const bool all = values.has_switch("all");
+  const DaemonAnswer answer =
+      client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
+  if (!answer.good()) return fail(answer);
+  if (values.has_switch("json")) {
+    print_json(console, answer.json());
+  } else {
+    console.out.write(queue_text(answer.json()["jobs"], console.bold));
+  }
+  return 0;
+}
+
+Outcome run_job(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, true);
+  if (!numbers) return numbers.error();
+  DaemonClient client(socket_of(values));
+  const DaemonAnswer answer = client.ask("GET", job_path(numbers->front()));
+  if (!answer.good()) return fail(answer);
+  if (values.has_switch("json")) {
+    print_json(console, answer.json());
+  } else {
+    console.out.write(story_text(answer.json(), console.bold));
+  }
+  return 0;
+}
+
+Outcome run_cancel(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, false);
+  if (!numbers) return numbers.error();
+  DaemonClient client(socket_of(values));
+  Json cancelled = Json::array();
+  int worst = 0;
+  for (const std::int64_t id : *numbers) {
+    const DaemonAnswer answer = client.ask("DELETE", job_path(id));
+    if (answer.good()) {
+      cancelled.push_back(id);
+    } else {
+      worst = std::max(worst, fail(answer));
+      if (answer.status == 0) return worst;
+    }
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"cancelled", cancelled}});
+  return worst;
+}
+
+Outcome run_logs(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, true);
+  if (!numbers) return numbers.error();
+  DaemonClient client(socket_of(values));
+  std::uint64_t offset = 0;
+  std::string all;
+  for (;;) {
+    const DaemonAnswer answer =
+        client.ask("GET", fmt::format("{}/output?offset={}", job_path(numbers->front()), offset));
+    if (!answer.good()) return fail(answer);
+    offset += answer.body.size();
+    if (values.has_switch("json")) {
+      all += answer.body;
+    } else if (!console.out.write(answer.body) || !console.out.flush()) {
+      return 0;
+    }
+    if (!answer.body.empty()) continue;
+    if (!values.has_switch("follow") || is_over(answer.state_header)) break;
+    pause(200);
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"output", all}});
+  return 0;
+}
+
+Outcome run_wait(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, false);
+  if (!numbers) return numbers.error();
+  DaemonClient client(socket_of(values));
+  Json ended = Json::array();
+  bool all_done = true;
+  for (const std::int64_t id : *numbers) {
+    int unreachable = 0;
+    for (int wait = 50;; wait = std::min(wait * 2, 1'000)) {
+      const DaemonAnswer answer = client.ask("GET", job_path(id));
+      // A daemon that is being started anew comes back.
+      constexpr int kPatience = 30;
+      if (answer.status == 0 && ++unreachable > kPatience) return fail(answer);
+      if (answer.status != 0 && !answer.good()) return fail(answer);
+      if (answer.good()) {
+        unreachable = 0;
+        const Json job = answer.json();
+        const std::string state = job["state"].get<std::string>();
+        if (is_over(state)) {
+          all_done = all_done && state == "done";
+          ended.push_back({{"id", id}, {"state", state}, {"reason", job["reason"]}});
+          break;
+        }
+      }
+      pause(wait);
+    }
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"jobs", ended}});
+  return all_done ? 0 : 1;
+}
+
+namespace {
+
+std::string top_text(const Json& gpus, const Json& status, bool bold) {
+  std::string text =
+      fmt::format("{}, {}{}\n", text_or(status, "backend", ""), text_or(status, "policy", ""),
+                  status["shadow"].get<bool>() ? ", in the shadow" : "");
+  for (const auto& [state, count] : status["jobs"].items()) {
+    if (count.get<int>() > 0) text += fmt::format("{} {}  ", count.get<int>(), state);
+  }
+  text += "\n";
+  for (const Json& gpu : gpus["gpus"]) {
+    text +=
+        fmt::format("\nGPU {} {} {:.0f} W{}\n", gpu["gpu"].get<int>(),
+                    gpu["name"].get<std::string>(), number_or_zero(gpu, "power_w"),
+                    gpu["usable"].get<bool>() ? "" : ", out: " + text_or(gpu, "why_unusable", ""));
+    Table table({{"slice", Align::kLeft},
+                 {"state", Align::kLeft},
+                 {"job", Align::kRight},
+                 {"used GiB", Align::kRight},
+                 {"of", Align::kRight},
+                 {"whose", Align::kLeft}});
+    for (const Json& slice : gpu["slices"]) {
+      table.add({slice["slice"].get<std::string>(), slice["state"].get<std::string>(),
+                 slice["job"].is_number() ? std::to_string(slice["job"].get<std::int64_t>()) : "",
+                 slice["used_gib"].is_number()
+                     ? fmt::format("{:.2f}", slice["used_gib"].get<double>())
+                     : "",
+                 fmt::format("{:g}", slice["memory_gib"].get<double>()),
+                 slice["holder"].get<std::string>()});
+    }
+    if (!gpu["slices"].empty()) text += table.text(bold);
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome run_top(const Values& values, Console& console) {
+  DaemonClient client(socket_of(values));
+  for (;;) {
+    const DaemonAnswer gpus = client.ask("GET", "/v1/gpus");
+    if (!gpus.good()) return fail(gpus);
+    const DaemonAnswer status = client.ask("GET", "/v1/status");
+    if (!status.good()) return fail(status);
+    if (values.has_switch("json")) {
+      Json json = gpus.json();
+      json["status"] = status.json();
+      print_json(console, json);
+      return 0;
+    }
+    const bool again = console.bold && !values.has_switch("once");
+    if (again) console.out.write("\x1b[H\x1b[2J");
+    console.out.write(top_text(gpus.json(), status.json(), console.bold));
+    if (!again || !console.out.flush()) return 0;
+    pause(1'000);
+  }
+}
+
+}  // namespace partita::cli

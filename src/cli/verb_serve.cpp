@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "cli/daemon_client.h"
+#include "cli/live_values.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "daemon/daemon.h"
+
+namespace partita::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void say(const std::string& line) {
+  const double now = real_clock().now().to_seconds();
+  const std::string text = fmt::format("{} {}\n", shown_instant(now), line);
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it
+}
+
+std::string own_program() {
+  std::error_code failed;
+  const fs::path path = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? "partita" : path.string();
+}
+
+// Folders of defaults may not be there yet.
+void make_parent(const std::string& path) {
+  std::error_code ignored;
+  const fs::path parent = fs::path(path).parent_path();
+  if (parent.empty() || fs::exists(parent, ignored)) return;
+  fs::create_directories(parent, ignored);
+  ::chmod(parent.c_str(), 0755);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+}  // namespace
+
+Outcome run_serve(const Values& values, Console&) {
+  daemon::Settings settings;
+  settings.backend = values.text("backend");
+  const std::string state = values.is_set("state") ? values.text("state") : default_state();
+  settings.state = fs::absolute(state).lexically_normal().string();
+  settings.socket =
+      values.is_set("listen") ? *parse_listen(values.text("listen")) : default_socket();
+  settings.policy = values.text("policy");
+  settings.shadow = values.has_switch("shadow");
+  settings.early_restart = !values.has_switch("no-early-restart");
+  settings.watch_interval = values.seconds("watch");
+  settings.version = kVersion;
+  settings.hostname = host_name();
+  settings.supervisor = {own_program(), "__supervise"};
+  // For tests that end the daemon, or its supervisors, at a place of their choice.
+  if (const char* place = std::getenv("PARTITA_FAILPOINT")) {
+    const Status armed = arm_failpoint(place);
+    if (!armed) return armed.error();
+  }
+  if (const char* place = std::getenv("PARTITA_SUPERVISOR_FAILPOINT")) {
+    settings.supervisor_environment.push_back(fmt::format("PARTITA_FAILPOINT={}", place));
+  }
+  make_parent(settings.state);
+  make_parent(settings.socket);
+  const Status ran = daemon::run_daemon(settings, say);
+  if (!ran) return ran.error();
+  say("stopped; jobs go on");
+  return 0;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,237 @@
+// The part of the controller that cuts GPUs, and says what follows from what they report.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "control/controller.h"
+#include "control/planted.h"
+
+namespace partita::control {
+namespace {
+
+using cluster::SliceId;
+using cluster::SliceState;
+
+}  // namespace
+
+void Controller::write_instance(GpuId gpu, mig::Placement placement, SliceStage stage,
+                                const std::string& uuid) {
+  turn_.batch.instances.push_back({fleet_.gpus()[gpu.value].uuid, placement.start,
+                                   fleet_.model().profiles[placement.profile].name, uuid,
+                                   static_cast<std::int64_t>(stage), now_.count});
+}
+
+void Controller::drop_instance(GpuId gpu, std::uint8_t start) {
+  turn_.batch.gone_instances.push_back({fleet_.gpus()[gpu.value].uuid, start});
+}
+
+void Controller::begin_layout_steps() {
+  if (options_.shadow) return;
+  for (const Fleet::Step& step : fleet_.begin_steps(now_)) {
+    const std::string place = gpu_place(step.gpu, step.placement.start);
+    if (step.kind == mig::ChangeStep::Kind::kCreate) {
+      intend("create", place);
+      write_instance(step.gpu, step.placement, SliceStage::kCreating, "");
+      effect(Create{step.gpu, step.placement});
+      continue;
+    }
+    const device::InstanceKey& key =
+        fleet_.instance(cluster::slice_id(step.gpu, step.placement.start));
+    intend("destroy", place);
+    write_instance(step.gpu, step.placement, SliceStage::kDestroying, key.uuid);
+    effect(Destroy{step.gpu, step.placement, key});
+  }
+}
+
+void Controller::take(const CreateDone& done) {
+  const SliceId slice = cluster::slice_id(done.gpu, done.placement.start);
+  met("create", gpu_place(done.gpu, done.placement.start));
+  if (fleet_.cluster().slice(slice).state != SliceState::kCreating) return;  // overtaken
+  pass_due_ = true;
+  const std::string place = place_name(done.gpu, done.placement);
+  if (done.instance) {
+    fleet_.created(done.gpu, done.placement, done.instance->key);
+    write_instance(done.gpu, done.placement, SliceStage::kPresent, done.instance->key.uuid);
+    event(0, "created", fmt::format("{} {}", place, done.instance->key.uuid));
+  } else {
+    fleet_.not_created(done.gpu, done.placement, now_);
+    if (!PLANTED(leak_failed_create)) drop_instance(done.gpu, done.placement.start);
+    event(0, "not-created", fmt::format("{}: {}", place, done.error.message));
+    ++events_;  // policies decide again
+  }
+  settle_unusable(done.gpu);
+}
+
+void Controller::take(const DestroyDone& done) {
+  const SliceId slice = cluster::slice_id(done.gpu, done.placement.start);
+  met("destroy", gpu_place(done.gpu, done.placement.start));
+  if (fleet_.cluster().slice(slice).state != SliceState::kDestroying) return;
+  pass_due_ = true;
+  const std::string place = place_name(done.gpu, done.placement);
+  if (done.gone) {
+    fleet_.destroyed(done.gpu, done.placement);
+    drop_instance(done.gpu, done.placement.start);
+    event(0, "destroyed", place);
+    return settle_unusable(done.gpu);
+  }
+  const std::string uuid = fleet_.instance(slice).uuid;
+  const bool given_up = fleet_.not_destroyed(done.gpu, done.placement, now_);
+  write_instance(done.gpu, done.placement, SliceStage::kPresent, uuid);
+  event(0, given_up ? "quarantined" : "not-destroyed",
+        fmt::format("{}: {}", place, done.error.message));
+  ++events_;
+  settle_unusable(done.gpu);
+}
+
+// ---- readings
+
+void Controller::take(const Reading& reading) {
+  GpuReading& last = readings_[reading.gpu.value];
+  last.read = true;
+  if (reading.power_w) last.power_w = *reading.power_w;
+  for (const Reading::Slice& each : reading.slices) {
+    const SliceId slice = cluster::slice_id(reading.gpu, each.start);
+    if (fleet_.instance(slice).uuid != each.uuid) continue;  // of one that was there before
+    const Job* job = job_on(slice);
+    if (job == nullptr) continue;
+    if (job->state() != JobState::kRunning && job->state() != JobState::kRestarting) continue;
+    watch_memory(jobs_.at(job->id), each.used_gib);
+  }
+  if (reading.energy_j) share_energy(reading);
+  if (now_ - last_booked_ < kBookInterval) return;
+  last_booked_ = now_;
+  for (std::uint32_t i = 0; i < fleet_.cluster().slices.size(); ++i) {
+    if (const Job* job = job_on(SliceId{i})) touch_attempt(*job);
+  }
+}
+
+void Controller::share_energy(const Reading& reading) {
+  GpuReading& books = readings_[reading.gpu.value];
+  books.energy_j = *reading.energy_j;
+  const auto used = meters_[reading.gpu.value].read(*reading.energy_j, now_);
+  if (!used) return;
+  std::vector<int> compute;
+  std::vector<std::int64_t> jobs;
+  for (const mig::Placement placement :
+       fleet_.cluster().gpus[reading.gpu.value].layout.instances()) {
+    const SliceId slice = cluster::slice_id(reading.gpu, placement.start);
+    const Job* job = job_on(slice);
+    if (job == nullptr) continue;
+    compute.push_back(fleet_.cluster().slice(slice).compute_slices);
+    jobs.push_back(job->id);
+  }
+  const double idle_w = fleet_.model().power_curves.front().watts.front();
+  const EnergyShares shares = split_energy(used->joules, idle_w, used->span, compute);
+  books.idle_j += shares.idle_j;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    attempt_of(jobs_.at(jobs[i])).energy_j += shares.busy_j[i];
+    books.attributed_j += shares.busy_j[i];
+  }
+}
+
+// ---- what is there
+
+// Compares what the driver says with what we know. Nothing of somebody else is ever touched.
+void Controller::take(const Inventory& inventory) {
+  const GpuId gpu = inventory.gpu;
+  if (fleet_.in_step(gpu) || !fleet_.usable(gpu)) return;
+  const mig::Layout known = fleet_.cluster().gpus[gpu.value].layout;
+  for (const mig::Placement placement : known.instances()) {
+    const SliceId slice = cluster::slice_id(gpu, placement.start);
+    const bool there =
+        std::ranges::any_of(inventory.instances, [&](const device::Instance& instance) {
+          return instance.key.uuid == fleet_.instance(slice).uuid &&
+                 instance.placement == placement;
+        });
+    if (there || vanished_.contains(slice.value)) continue;
+    const bool foreign = fleet_.holder(slice) == Fleet::Holder::kForeign;
+    event(0, foreign ? "foreign-gone" : "vanished", place_name(gpu, placement));
+    if (foreign) {
+      fleet_.remove(slice);
+      pass_due_ = true;
+    } else if (!PLANTED(ignore_vanished)) {
+      vanished_.insert(slice.value);
+      if (job_on(slice) != nullptr) stop_job_on(slice, "its slice vanished");
+    }
+    ++events_;
+  }
+  for (const device::Instance& instance : inventory.instances) {
+    const SliceId slice = cluster::slice_id(gpu, instance.placement.start);
+    if (fleet_.cluster().slice(slice).state != SliceState::kAbsent) continue;
+    if (fleet_.add_foreign(gpu, instance.placement, instance.key)) {
+      event(0, "foreign",
+            fmt::format("{} was not made by this daemon and is left alone",
+                        place_name(gpu, instance.placement)));
+      ++events_;
+    }
+  }
+  remove_vanished();
+}
+
+void Controller::stop_job_on(SliceId slice, const std::string& why) {
+  const Job* on = job_on(slice);
+  if (on == nullptr) return;
+  Job& job = jobs_.at(on->id);
+  event(job.id, "stopping", why);
+  if (may_move(job.state(), JobState::kRestarting)) move_to(job, JobState::kRestarting, why);
+  stop(job, false);
+}
+
+// Slices that are gone from the GPU, once the jobs that were on them have been taken off.
+void Controller::remove_vanished() {
+  for (auto each = vanished_.begin(); each != vanished_.end();) {
+    const SliceId slice{*each};
+    if (job_on(slice) != nullptr || fleet_.in_step(cluster::gpu_of(slice))) {
+      ++each;
+      continue;
+    }
+    fleet_.remove(slice);
+    drop_instance(cluster::gpu_of(slice), cluster::start_of(slice));
+    pass_due_ = true;
+    each = vanished_.erase(each);
+  }
+}
+
+// ---- health
+
+bool Controller::runs_own_job(GpuId gpu) const {
+  for (const mig::Placement placement : fleet_.cluster().gpus[gpu.value].layout.instances()) {
+    if (job_on(cluster::slice_id(gpu, placement.start)) != nullptr) return true;
+  }
+  return false;
+}
+
+void Controller::take(const GpuHealth& health) {
+  if (health.usable == fleet_.usable(health.gpu)) return;
+  event(0, health.usable ? "gpu-back" : "gpu-out",
+        fmt::format("GPU {} {}", health.gpu.value, health.usable ? "is usable" : health.why));
+  ++events_;
+  pass_due_ = true;
+  if (health.usable) return fleet_.unblock(health.gpu);
+  fleet_.condemn(health.gpu, health.why);
+  for (const mig::Placement placement :
+       fleet_.cluster().gpus[health.gpu.value].layout.instances()) {
+    stop_job_on(cluster::slice_id(health.gpu, placement.start), "its GPU is out: " + health.why);
+  }
+  settle_unusable(health.gpu);
+}
+
+// A GPU that is out of use is emptied once nothing of ours is under way on it.
+void Controller::settle_unusable(GpuId gpu) {
+  if (fleet_.usable(gpu) || fleet_.blocked(gpu)) return;
+  if (fleet_.in_step(gpu) || runs_own_job(gpu)) return;
+  for (const mig::Placement placement : fleet_.cluster().gpus[gpu.value].layout.instances()) {
+    drop_instance(gpu, placement.start);
+  }
+  std::erase_if(vanished_,
+                [&](std::uint32_t slice) { return cluster::gpu_of(SliceId{slice}) == gpu; });
+  fleet_.block(gpu, fleet_.why_unusable(gpu));
+  pass_due_ = true;
+}
+
+void Controller::take(const SliceFault& fault) {
+  stop_job_on(cluster::slice_id(fault.gpu, fault.start), fault.why);
+}
+
+}  // namespace partita::control

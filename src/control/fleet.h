@@ -1,0 +1,139 @@
+// Fleet: the slices of all GPUs as the controller knows them, and the way from one layout to the
+// next.
+//
+// Policies see a ClusterState. Beside it stands what they must not care about: which instance of
+// the driver is behind a slice, whether it is ours, and which steps are under way. What is not ours
+// to use (instances somebody else made, slices that cannot be destroyed, GPUs that are lost) is
+// shown to policies as busy for ever, so that they plan around it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster_state.h"
+#include "control/protocol.h"
+#include "decide/active_job.h"
+#include "mig/change.h"
+
+namespace partita::control {
+
+struct GpuFact {
+  std::string uuid;
+  std::string name;
+  GpuId device;  // as the backend numbers it
+};
+
+// Values are on disk, in InstanceRow::state.
+enum class SliceStage : std::uint8_t { kCreating = 0, kPresent = 1, kDestroying = 2 };
+
+class Fleet {
+ public:
+  enum class Holder : std::uint8_t {
+    kNobody,       // no instance, or ours and as the cluster state says
+    kForeign,      // made by somebody else
+    kQuarantined,  // ours, but it cannot be destroyed
+    kBlocked,      // stands for a GPU that is out of use
+  };
+
+  // A step to carry out; the cluster state says already that it is under way.
+  struct Step {
+    GpuId gpu;
+    mig::ChangeStep::Kind kind = mig::ChangeStep::Kind::kCreate;
+    mig::Placement placement;
+  };
+
+  Fleet(const mig::GpuModel& model, std::vector<GpuFact> gpus, decide::ActiveJobs& jobs);
+
+  const cluster::ClusterState& cluster() const { return cluster_; }
+  cluster::ClusterState& cluster() { return cluster_; }
+  const mig::GpuModel& model() const { return *cluster_.model; }
+  const std::vector<GpuFact>& gpus() const { return gpus_; }
+  std::optional<GpuId> gpu_of_uuid(const std::string& uuid) const;
+
+  Holder holder(cluster::SliceId slice) const { return slots_[slice.value].holder; }
+  const device::InstanceKey& instance(cluster::SliceId slice) const {
+    return slots_[slice.value].instance;
+  }
+  const mig::Layout* target(GpuId gpu) const;
+  bool usable(GpuId gpu) const { return changes_[gpu.value].why_unusable.empty(); }
+  const std::string& why_unusable(GpuId gpu) const { return changes_[gpu.value].why_unusable; }
+
+  // ---- what is there
+
+  // An instance of ours, ready for jobs. REQUIRES: its place is free.
+  void add_own(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
+  // False when it overlaps something that is known.
+  bool add_foreign(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
+  // Whatever is at the place goes. REQUIRES: no job of ours runs on it.
+  void remove(cluster::SliceId slice);
+
+  // The destruction of an idle instance is under way. REQUIRES: no other step is.
+  void begin_destroy(GpuId gpu, mig::Placement placement);
+
+  // ---- what is wanted
+
+  // Ignored for GPUs out of use. Instances that are not wanted take no new job.
+  void request(GpuId gpu, const mig::Layout& layout);
+  // Asks again for what was asked for last, where something was lost since.
+  void renew_requests();
+  // Steps that can begin now, one a GPU at a time. Never an instance of somebody else.
+  std::vector<Step> begin_steps(Micros now);
+  // The earliest instant at which a step that failed is tried again.
+  std::optional<Micros> next_retry() const;
+
+  // ---- how it went
+
+  void created(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
+  void not_created(GpuId gpu, mig::Placement placement, Micros now);
+  void destroyed(GpuId gpu, mig::Placement placement);
+  // True when it was tried often enough and is left alone from now on.
+  bool not_destroyed(GpuId gpu, mig::Placement placement, Micros now);
+
+  // Takes no new job from now on; block() follows when the last one has left.
+  void condemn(GpuId gpu, const std::string& why);
+  bool blocked(GpuId gpu) const { return changes_[gpu.value].blocked; }
+  // All slices go, and nothing is placed there until it is usable again. REQUIRES: no job runs.
+  void block(GpuId gpu, const std::string& why);
+  void unblock(GpuId gpu);
+
+  // Whether open or existing instances changed since the last call.
+  bool take_changed();
+  void note_change() { changed_ = true; }
+
+  // Our own instance at this place is being made or unmade.
+  bool in_step(GpuId gpu) const { return changes_[gpu.value].in_step; }
+
+ private:
+  struct Slot {
+    Holder holder = Holder::kNobody;
+    device::InstanceKey instance;
+    cluster::JobHandle phantom;  // what makes it busy when it is not ours to use
+    int destroy_tries = 0;
+  };
+  struct GpuChange {
+    std::optional<mig::Layout> target;
+    bool in_step = false;
+    Micros retry_at;
+    Micros retry_wait;
+    std::string why_unusable;
+    bool blocked = false;
+  };
+
+  void occupy(cluster::SliceId slice, Holder holder);
+  void vacate(cluster::SliceId slice);
+  void back_off(GpuChange& change, Micros now);
+  std::optional<mig::ChangeStep> startable_step(GpuId gpu) const;
+  void act(cluster::Action::Kind kind, cluster::SliceId slice, mig::ProfileIndex profile = 0);
+
+  cluster::ClusterState cluster_;
+  std::vector<GpuFact> gpus_;
+  decide::ActiveJobs& jobs_;
+  std::vector<Slot> slots_;
+  std::vector<GpuChange> changes_;
+  std::vector<std::optional<mig::Layout>> wanted_;  // by GPU: what was asked for last
+  std::uint32_t phantoms_ = 0;
+  bool changed_ = true;
+};
+
+}  // namespace partita::control

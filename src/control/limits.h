@@ -1,0 +1,32 @@
+// Limits: everything the controller bounds, by name; what is above is refused, not absorbed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace partita::control {
+
+struct Limits {
+  std::size_t queue_jobs_max = 100'000;  // that have not ended
+  std::size_t queue_jobs_per_user_max = 100'000;
+  std::size_t finished_jobs_kept_max = 100'000;  // the oldest are forgotten
+  std::size_t array_jobs_max = 10'000;           // of one submission
+  std::size_t argv_bytes_max = 128 * 1024;
+  std::size_t environment_entries_max = 256;
+  std::size_t name_bytes_max = 64;
+  std::size_t key_bytes_max = 64;
+  std::int64_t attempts_max = 12;  // of one job
+  std::int64_t losses_max = 1;     // of its process or device before it is given up
+};
+
+// How often a slice that could not be made or unmade is tried again, and when it is given up.
+inline constexpr Micros kDeviceRetryFirst = Micros::seconds(1);
+inline constexpr Micros kDeviceRetryMost = Micros::seconds(30);
+inline constexpr int kDestroyTriesMax = 5;
+
+// Energy and peaks of running attempts are written down at least this often.
+inline constexpr Micros kBookInterval = Micros::seconds(10);
+
+}  // namespace partita::control

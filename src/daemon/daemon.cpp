@@ -1,0 +1,379 @@
+#include "daemon/daemon.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+
+#include "api/service.h"
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "control/controller.h"
+#include "daemon/device_workers.h"
+#include "daemon/job_environment.h"
+#include "daemon/server.h"
+#include "device/open.h"
+#include "launch/local.h"
+#include "policies/registry.h"
+#include "store/sqlite_store.h"
+
+namespace partita::daemon {
+namespace {
+
+// With less room than this no new job is taken; those that run keep being written down.
+constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
+constexpr Micros kDiskCheck = Micros::seconds(1);
+constexpr Micros kWaitMax = Micros::seconds(1);
+
+struct Policies {
+  std::unique_ptr<decide::Scheduler> scheduler;
+  std::unique_ptr<decide::Repartitioner> repartitioner;
+};
+
+Result<Policies> make_policies(const Settings& settings, const mig::GpuModel& model,
+                               std::uint32_t gpus) {
+  const auto slash = settings.policy.find('/');
+  if (slash == std::string::npos) {
+    return Error{
+        fmt::format("the policy '{}' is not SCHEDULER/RULE, for example "
+                    "fifo+tightest/migm-b",
+                    settings.policy)};
+  }
+  const std::string rule = settings.policy.substr(slash + 1);
+  if (rule.starts_with("lookahead")) {
+    return Error{"lookahead needs a forecast, which only the simulator gives; choose another rule"};
+  }
+  auto scheduler = policies::make_scheduler(settings.policy.substr(0, slash), settings.seed);
+  if (!scheduler) return scheduler.error();
+  auto repartitioner = policies::make_repartitioner(rule, model, gpus);
+  if (!repartitioner) return repartitioner.error();
+  return Policies{*std::move(scheduler), *std::move(repartitioner)};
+}
+
+// Slices of a simulated GPU outlive the daemon, as those of a real one do.
+std::string with_state_file(const Settings& settings) {
+  const bool simulated = settings.backend.starts_with("simulated");
+  if (!simulated || settings.backend.find("state=") != std::string::npos) return settings.backend;
+  return settings.backend + ",state=" + settings.state + "/gpus.json";
+}
+
+// Whether a placement means the same on both.
+bool same_profiles(const mig::GpuModel& a, const mig::GpuModel& b) {
+  return std::ranges::equal(a.profiles, b.profiles, [](const auto& left, const auto& right) {
+    return left.name == right.name && left.starts == right.starts &&
+           left.memory_slices == right.memory_slices && left.memory_gib == right.memory_gib;
+  });
+}
+
+class Daemon {
+ public:
+  Daemon(const Settings& settings, void (*say)(const std::string&))
+      : settings_(settings), say_(say), clock_(real_clock()) {}
+
+  Status begin();
+  Status run();
+
+ private:
+  Status open_devices();
+  Status open_controller();
+  Status restore();
+  void open_server();
+  Status take_turn();
+  Status finish(control::Turn turn);
+  void perform(const control::Effect& effect);
+  void launch(const control::Launch& launch);
+  std::optional<api::Answer> handle(const api::Request& request, const api::Caller& caller,
+                                    control::Ticket ticket);
+  std::string read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const;
+  std::string why_closed();
+  Micros time_to_wait();
+  void watch_signals();
+
+  const Settings& settings_;
+  void (*say_)(const std::string&);
+  Clock& clock_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<device::Backend> backend_;
+  std::vector<device::GpuInfo> gpus_;
+  std::unique_ptr<launch::LocalLauncher> launcher_;
+  std::unique_ptr<control::Controller> controller_;
+  api::Surroundings around_;
+  std::unique_ptr<api::Service> service_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<DeviceWorkers> workers_;
+  std::vector<control::Input> inputs_;
+  int signals_ = -1;
+  bool stop_ = false;
+  Micros watched_at_;
+  Micros disk_checked_at_;
+  std::string disk_full_;
+  Status trouble_;
+};
+
+Status Daemon::open_devices() {
+  auto backend = device::open_backend(with_state_file(settings_), clock_);
+  if (!backend) return backend.error();
+  backend_ = *std::move(backend);
+  const device::Answer<std::vector<device::GpuInfo>> gpus = backend_->gpus();
+  if (!gpus) return Error{gpus.error().message};
+  for (const device::GpuInfo& gpu : *gpus) {
+    if (gpu.model == nullptr || gpu.mode != device::MigMode::kEnabled) {
+      say_(
+          fmt::format("GPU {} ({}) has MIG off or none and is left alone", gpu.id.value, gpu.name));
+      continue;
+    }
+    if (!gpus_.empty() && !same_profiles(*gpu.model, *gpus_.front().model)) {
+      return Error{fmt::format(
+          "GPU {} is a {} and GPU {} a {} with other profiles; one daemon "
+          "serves one kind",
+          gpus_.front().id.value, gpus_.front().model->key, gpu.id.value, gpu.model->key)};
+    }
+    gpus_.push_back(gpu);
+  }
+  if (gpus_.empty()) return Error{"there is no GPU with MIG mode on"};
+  return {};
+}
+
+Status Daemon::open_controller() {
+  const mig::GpuModel& model = *gpus_.front().model;
+  auto made = make_policies(settings_, model, static_cast<std::uint32_t>(gpus_.size()));
+  if (!made) return made.error();
+  control::Options options;
+  options.shadow = settings_.shadow;
+  if (!settings_.early_restart) options.early_restart.reset();
+  std::vector<control::GpuFact> facts;
+  for (const device::GpuInfo& gpu : gpus_) facts.push_back({gpu.uuid, gpu.name, gpu.id});
+  controller_ = std::make_unique<control::Controller>(
+      options, model, std::move(facts), std::move(made->scheduler), std::move(made->repartitioner));
+  return {};
+}
+
+Status Daemon::restore() {
+  const Result<store::Contents> contents = store_->load();
+  if (!contents) return contents.error();
+  FAILPOINT(restore_jobs_read);
+  std::vector<control::Inventory> inventories;
+  for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
+    const device::Answer<std::vector<device::Instance>> instances =
+        backend_->instances(gpus_[i].id);
+    if (!instances) {  // the others are served all the same
+      inputs_.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, false,
+                           instances.error().message);
+      continue;
+    }
+    inventories.push_back({GpuId{i}, *instances});
+  }
+  FAILPOINT(restore_devices_read);
+  std::vector<launch::Report> found;
+  for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
+    found.push_back(launcher_->find(key));
+  }
+  FAILPOINT(restore_attempts_found);
+  Result<control::Turn> turn = controller_->restore(clock_.now(), *contents, inventories, found);
+  if (!turn) return turn.error();
+  FAILPOINT(restore_reconciled);
+  say_(fmt::format("{} jobs, {} of them not ended, {} processes found again",
+                   controller_->jobs().size(), controller_->jobs_not_ended(),
+                   controller_->count(control::JobState::kRunning)));
+  return finish(*std::move(turn));
+}
+
+void Daemon::open_server() {
+  around_.version = settings_.version;
+  around_.backend = backend_->title();
+  around_.policy = settings_.policy;
+  around_.hostname = settings_.hostname;
+  around_.events = [this](std::int64_t job, std::size_t most) {
+    auto events = store_->events(job, most);
+    return events ? *std::move(events) : std::vector<store::EventRow>();
+  };
+  around_.output = [this](std::int64_t job, std::uint64_t offset, std::size_t most) {
+    return read_output(job, offset, most);
+  };
+  around_.why_closed = [this] { return why_closed(); };
+  service_ = std::make_unique<api::Service>(*controller_, around_);
+  server_ = std::make_unique<Server>(
+      ServerLimits{}, clock_,
+      [this](const api::Request& request, const api::Caller& caller, control::Ticket ticket) {
+        return handle(request, caller, ticket);
+      });
+}
+
+Status Daemon::begin() {
+  auto store = store::open_store(settings_.state, {});
+  if (!store) return store.error();
+  store_ = *std::move(store);
+  Status ready = open_devices();
+  if (ready.ok()) ready = open_controller();
+  if (!ready) return ready;
+  launcher_ = std::make_unique<launch::LocalLauncher>(
+      launch::LocalLauncher::Options{settings_.state, settings_.supervisor,
+                                     settings_.supervisor_environment},
+      clock_);
+  ready = launcher_->open();
+  if (!ready) return ready;
+  std::vector<GpuId> ids;
+  for (const device::GpuInfo& gpu : gpus_) ids.push_back(gpu.id);
+  watch_signals();  // before any thread: they take over the mask
+  workers_ = std::make_unique<DeviceWorkers>(*backend_, ids);
+  open_server();
+  ready = restore();
+  if (!ready) return ready;
+  ready = server_->listen(settings_.socket);
+  if (!ready) return ready;
+  server_->watch(signals_, [this] { stop_ = true; });
+  server_->watch(launcher_->wake_fd(), [] {});
+  server_->watch(workers_->wake_fd(), [] {});
+  say_(fmt::format("serving {} on {} with {}{}", backend_->title(), settings_.socket,
+                   settings_.policy, settings_.shadow ? ", in the shadow" : ""));
+  return {};
+}
+
+void Daemon::watch_signals() {
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGTERM);
+  sigaddset(&watched, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &watched, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);  // supervisors are nobody's to wait for
+  signals_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  CHECK(signals_ >= 0);
+}
+
+std::string Daemon::why_closed() {
+  if (clock_.now() - disk_checked_at_ < kDiskCheck) return disk_full_;
+  disk_checked_at_ = clock_.now();
+  struct statvfs disk {};
+  const bool known = ::statvfs(settings_.state.c_str(), &disk) == 0;
+  const bool full = known && disk.f_bavail * disk.f_frsize < kDiskBytesMin;
+  disk_full_ = full ? "the disk of the daemon is nearly full" : "";
+  return disk_full_;
+}
+
+std::optional<api::Answer> Daemon::handle(const api::Request& request, const api::Caller& caller,
+                                          control::Ticket ticket) {
+  api::Handled handled = service_->handle(request, caller, ticket);
+  if (auto* answer = std::get_if<api::Answer>(&handled)) return std::move(*answer);
+  inputs_.push_back(std::move(std::get<control::Input>(handled)));
+  return {};
+}
+
+std::string Daemon::read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const {
+  const std::string path = launcher_->files().output_path(job);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return {};
+  std::string bytes(most, '\0');
+  const ssize_t size = ::pread(fd, bytes.data(), most, static_cast<off_t>(offset));
+  ::close(fd);
+  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return bytes;
+}
+
+Micros Daemon::time_to_wait() {
+  if (!inputs_.empty()) return {};
+  const Micros now = clock_.now();
+  Micros wait = std::min(kWaitMax, watched_at_ + settings_.watch_interval - now);
+  if (const auto wake = controller_->next_wake()) wait = std::min(wait, *wake - now);
+  return std::max(Micros{}, wait);
+}
+
+Status Daemon::run() {
+  while (!stop_ && trouble_.ok()) {
+    server_->serve(time_to_wait());
+    if (clock_.now() - watched_at_ >= settings_.watch_interval) {
+      watched_at_ = clock_.now();
+      workers_->survey_idle();
+    }
+    const Status turned = take_turn();
+    if (!turned) return turned;
+  }
+  return trouble_;
+}
+
+// Everything that came in since the last turn is one step and one transaction.
+Status Daemon::take_turn() {
+  for (launch::Report& report : launcher_->poll()) {
+    inputs_.emplace_back(std::in_place_type<launch::Report>, std::move(report));
+  }
+  for (control::Input& result : workers_->take_results()) inputs_.push_back(std::move(result));
+  const auto wake = controller_->next_wake();
+  const bool due = wake && *wake <= clock_.now();
+  if (inputs_.empty() && !due) return {};
+  FAILPOINT(turn_inputs_taken);
+  for (const control::Input& input : inputs_) {
+    if (std::holds_alternative<control::Submit>(input)) FAILPOINT(turn_submission_taken);
+    if (std::holds_alternative<control::Cancel>(input)) FAILPOINT(turn_cancel_taken);
+  }
+  control::Turn turn = controller_->step(clock_.now(), inputs_);
+  inputs_.clear();
+  FAILPOINT(turn_stepped);
+  return finish(std::move(turn));
+}
+
+// Written down first; then said, then done.
+Status Daemon::finish(control::Turn turn) {
+  const Status committed = store_->commit(turn.batch);
+  if (!committed) return committed;  // what is on disk is the truth; the next start reads it
+  FAILPOINT(turn_committed);
+  for (const control::Reply& reply : turn.replies) {
+    server_->answer(reply.ticket, service_->answer_to(reply));
+  }
+  FAILPOINT(turn_replied);
+  for (const store::EventRow& event : turn.batch.events) {
+    server_->broadcast(
+        [&](const api::Caller& caller) { return service_->event_text(event, caller); });
+    if (event.job == 0) say_(fmt::format("{}: {}", event.kind, event.text));
+  }
+  for (const std::int64_t job : turn.batch.forgotten_jobs) {
+    ::unlink(launcher_->files().output_path(job).c_str());
+  }
+  if (!turn.effects.empty()) FAILPOINT(turn_effects_begun);
+  for (const control::Effect& effect : turn.effects) perform(effect);
+  if (!turn.effects.empty()) FAILPOINT(turn_effects_done);
+  return {};
+}
+
+void Daemon::perform(const control::Effect& effect) {
+  if (const auto* each = std::get_if<control::Launch>(&effect)) return launch(*each);
+  if (const auto* each = std::get_if<control::Stop>(&effect)) {
+    return launcher_->stop(each->key, each->checkpoint);
+  }
+  if (const auto* each = std::get_if<control::Forget>(&effect)) {
+    return launcher_->forget(each->key);
+  }
+  if (const auto* each = std::get_if<control::Create>(&effect)) {
+    return workers_->order(each->gpu, *each);
+  }
+  const auto& destroy = std::get<control::Destroy>(effect);
+  workers_->order(destroy.gpu, destroy);
+}
+
+void Daemon::launch(const control::Launch& launch) {
+  launch::Start start = launch.start;
+  start.environment = job_environment(std::move(start.environment), start.owner.uid,
+                                      backend_->job_environment(launch.instance));
+  const Status started = launcher_->start(start);
+  if (started.ok()) return;
+  launch::Report report;
+  report.kind = launch::Report::Kind::kNotStarted;
+  report.key = start.key;
+  report.message = started.error().message;
+  inputs_.emplace_back(std::in_place_type<launch::Report>, std::move(report));
+}
+
+}  // namespace
+
+Status run_daemon(const Settings& settings, void (*say)(const std::string& line)) {
+  Daemon daemon(settings, say);
+  const Status begun = daemon.begin();
+  if (!begun) return begun;
+  return daemon.run();
+}
+
+}  // namespace partita::daemon

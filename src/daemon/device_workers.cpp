@@ -1,0 +1,189 @@
+#include "daemon/device_workers.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/failpoint.h"
+
+namespace partita::daemon {
+namespace {
+
+// A GPU that answers so is not to be used; other faults concern one call.
+bool is_out(device::Fault fault) {
+  switch (fault) {
+    case device::Fault::kGpuLost:
+    case device::Fault::kResetRequired:
+    case device::Fault::kDriverGone:
+    case device::Fault::kVersionMismatch:
+    case device::Fault::kTimeout:
+    case device::Fault::kNotSupported:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+DeviceWorkers::DeviceWorkers(device::Backend& backend, std::vector<GpuId> gpus)
+    : backend_(backend), gpus_(std::move(gpus)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  CHECK(wake_ >= 0);
+  for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+  }
+  for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
+    workers_[i]->thread = std::thread([this, i] { run(i); });
+  }
+}
+
+DeviceWorkers::~DeviceWorkers() {
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock(worker->mutex);
+    worker->stop = true;
+    worker->more.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+  ::close(wake_);
+}
+
+void DeviceWorkers::order(GpuId gpu, DeviceCommand command) {
+  Worker& worker = *workers_[gpu.value];
+  const std::lock_guard lock(worker.mutex);
+  worker.commands.push_back(std::move(command));
+  worker.more.notify_one();
+}
+
+void DeviceWorkers::survey_idle() {
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock(worker->mutex);
+    if (worker->busy || !worker->commands.empty()) continue;
+    worker->commands.emplace_back(Survey{});
+    worker->more.notify_one();
+  }
+}
+
+std::vector<control::Input> DeviceWorkers::take_results() {
+  std::uint64_t count = 0;
+  if (::read(wake_, &count, sizeof count) < 0) count = 0;
+  const std::lock_guard lock(results_mutex_);
+  return std::exchange(results_, {});
+}
+
+void DeviceWorkers::give(control::Input result) {
+  {
+    const std::lock_guard lock(results_mutex_);
+    results_.push_back(std::move(result));
+  }
+  const std::uint64_t one = 1;
+  if (::write(wake_, &one, sizeof one) < 0) return;  // it is full, so it is readable
+}
+
+void DeviceWorkers::run(std::uint32_t index) {
+  Worker& worker = *workers_[index];
+  for (;;) {
+    std::unique_lock lock(worker.mutex);
+    worker.busy = false;
+    worker.more.wait(lock, [&] { return worker.stop || !worker.commands.empty(); });
+    if (worker.stop) return;
+    const DeviceCommand command = std::move(worker.commands.front());
+    worker.commands.pop_front();
+    worker.busy = true;
+    lock.unlock();
+    carry_out(index, command);
+    FAILPOINT(device_reported);
+  }
+}
+
+void DeviceWorkers::carry_out(std::uint32_t index, const DeviceCommand& command) {
+  if (const auto* each = std::get_if<control::Create>(&command)) return create(index, *each);
+  if (const auto* each = std::get_if<control::Destroy>(&command)) return destroy(index, *each);
+  survey(index);
+  if (index == 0) poll_events();
+}
+
+void DeviceWorkers::create(std::uint32_t index, const control::Create& create) {
+  FAILPOINT(device_before_create);
+  const device::Answer<device::Instance> made = backend_.create(gpus_[index], create.placement);
+  FAILPOINT(device_after_create);
+  control::CreateDone done{GpuId{index}, create.placement, {}, {}};
+  if (made) {
+    done.instance = *made;
+  } else {
+    done.error = made.error();
+    if (is_out(made.fault())) tell_health(index, false, made.error().message);
+  }
+  give(control::Input(std::in_place_type<control::CreateDone>, std::move(done)));
+}
+
+void DeviceWorkers::destroy(std::uint32_t index, const control::Destroy& destroy) {
+  FAILPOINT(device_before_destroy);
+  const device::Done gone = backend_.destroy(destroy.instance);
+  FAILPOINT(device_after_destroy);
+  control::DestroyDone done{GpuId{index}, destroy.placement, false, {}};
+  done.gone = gone.ok() || gone.fault() == device::Fault::kNotFound;
+  if (!gone.ok()) done.error = gone.error();
+  if (!done.gone && is_out(gone.fault())) tell_health(index, false, gone.error().message);
+  give(control::Input(std::in_place_type<control::DestroyDone>, std::move(done)));
+}
+
+void DeviceWorkers::tell_health(std::uint32_t index, bool usable, const std::string& why) {
+  if (workers_[index]->usable == usable) return;
+  workers_[index]->usable = usable;
+  give(control::Input(std::in_place_type<control::GpuHealth>, GpuId{index}, usable, why));
+}
+
+void DeviceWorkers::survey(std::uint32_t index) {
+  const GpuId gpu = gpus_[index];
+  const device::Answer<std::vector<device::Instance>> instances = backend_.instances(gpu);
+  if (!instances) {
+    if (is_out(instances.fault())) tell_health(index, false, instances.error().message);
+    return;
+  }
+  tell_health(index, true, "");
+  control::Reading reading;
+  reading.gpu = GpuId{index};
+  for (const device::Instance& instance : *instances) {
+    if (instance.orphan()) continue;
+    const device::Answer<device::MemoryUse> memory = backend_.memory(instance.key);
+    if (!memory) continue;
+    reading.slices.push_back({instance.placement.start, instance.key.uuid,
+                              static_cast<double>(memory->used_mib) / 1024});
+  }
+  if (const auto power = backend_.power_mw(gpu)) {
+    reading.power_w = static_cast<double>(*power) / 1000;
+  }
+  if (const auto energy = backend_.energy_mj(gpu)) {
+    reading.energy_j = static_cast<double>(*energy) / 1000;
+  }
+  give(control::Input(std::in_place_type<control::Reading>, std::move(reading)));
+  give(control::Input(std::in_place_type<control::Inventory>, GpuId{index}, *instances));
+}
+
+// Xids. The events of all GPUs come through one call.
+void DeviceWorkers::poll_events() {
+  const device::Answer<std::vector<device::HealthEvent>> events = backend_.poll_events();
+  if (!events) return;
+  for (const device::HealthEvent& event : *events) {
+    const auto at = std::ranges::find(gpus_, event.gpu);
+    if (at == gpus_.end()) continue;
+    const GpuId gpu{static_cast<std::uint32_t>(at - gpus_.begin())};
+    const std::string why = fmt::format("Xid {}", event.xid);
+    const device::XidClass kind = device::class_of_xid(event.xid);
+    const bool whole = kind == device::XidClass::kUncontained || kind == device::XidClass::kGpuLost;
+    if (whole) give(control::Input(std::in_place_type<control::GpuHealth>, gpu, false, why));
+    if (kind != device::XidClass::kContained || !event.gi) continue;
+    const device::Answer<std::vector<device::Instance>> instances = backend_.instances(event.gpu);
+    if (!instances) continue;
+    for (const device::Instance& instance : *instances) {
+      const bool same = instance.key.gi == *event.gi && instance.generation == event.generation;
+      if (!same) continue;  // a late word about a slice that was there before
+      give(control::Input(std::in_place_type<control::SliceFault>, gpu, instance.placement.start,
+                          why));
+    }
+  }
+}
+
+}  // namespace partita::daemon

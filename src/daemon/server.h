@@ -1,0 +1,91 @@
+// Server: connections on a unix socket, in one thread, without waiting for anyone.
+//
+// Our own and small because of three things together: who calls is asked of the kernel, thousands
+// of slow callers must not matter, and an answer may have to wait until the turn is committed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/service.h"
+#include "base/clock.h"
+
+namespace partita::daemon {
+
+struct ServerLimits {
+  std::size_t connections_max = 1'024;
+  std::size_t connections_per_user_max = 512;
+  Micros request_time_max = Micros::seconds(5);  // from its first byte to its last
+  Micros idle_time_max = Micros::seconds(300);   // between two requests
+  std::size_t unsent_bytes_max = 4U << 20U;      // of a follower that does not read
+};
+
+class Server {
+ public:
+  // What to do with a whole request: an answer now, or nothing and an answer() later.
+  using Handler = std::function<std::optional<api::Answer>(const api::Request&, const api::Caller&,
+                                                           control::Ticket)>;
+
+  Server(ServerLimits limits, Clock& clock, Handler handler);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // A socket that nobody listens on is replaced; one that is in use is not.
+  Status listen(const std::string& path);
+  // Calls back when the descriptor is readable.
+  void watch(int fd, std::function<void()> ready);
+
+  // Waits at most so long, and serves what is ready.
+  void serve(Micros wait_max);
+  void answer(control::Ticket ticket, const api::Answer& answer);
+  // To every follower of events who may see it.
+  void broadcast(const std::function<std::optional<std::string>(const api::Caller&)>& text);
+
+  std::size_t connections() const { return connections_.size(); }
+
+ private:
+  struct Connection {
+    int fd = -1;
+    api::Caller caller;
+    std::string in;
+    std::string out;
+    control::Ticket ticket = 0;  // an answer is being waited for
+    bool keep_alive = true;
+    bool follows = false;
+    bool closing = false;  // once everything is sent
+    Micros since;          // the first byte of the present request, or the end of the last
+  };
+
+  void accept_all();
+  void admit(int fd);
+  void read_from(Connection& connection);
+  void take_requests(Connection& connection);
+  void put(Connection& connection, const api::Answer& answer, bool keep_alive);
+  void send_to(Connection& connection);
+  void want_write(const Connection& connection, bool wanted);
+  void close_connection(int fd);
+  void close_slow();
+
+  ServerLimits limits_;
+  Clock& clock_;
+  Handler handler_;
+  int epoll_ = -1;
+  int listener_ = -1;
+  std::string path_;
+  std::map<int, std::unique_ptr<Connection>> connections_;
+  std::map<std::uint32_t, std::size_t> of_user_;
+  std::set<int> followers_;
+  std::map<control::Ticket, int> waiting_;
+  std::map<int, std::function<void()>> watched_;
+  control::Ticket next_ticket_ = 1;
+  Micros swept_at_;
+};
+
+}  // namespace partita::daemon

@@ -1,0 +1,273 @@
+#include "launch/attempt_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/failpoint.h"
+#include "base/text.h"
+
+namespace partita::launch {
+namespace {
+
+// In the order in which they are removed; the supervisor relies on the first and the last.
+constexpr std::array kEndings{"spec", "lock", "pid", "stop", "exit", "claim"};
+constexpr std::size_t kFileBytesMax = 4U << 20U;
+
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+Error failed(const std::string& path) {
+  return {fmt::format("{}: {}", path, std::strerror(errno))};
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Whole or not there, also after a power cut: written beside, synced, renamed.
+Status write_whole(const std::string& path, std::string_view text) {
+  const std::string beside = path + ".new";
+  {
+    const Fd fd(
+        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (fd.get() < 0 || !write_all(fd.get(), text) || ::fdatasync(fd.get()) != 0) {
+      return failed(beside);
+    }
+  }
+  if (::rename(beside.c_str(), path.c_str()) != 0) return failed(path);
+  return {};
+}
+
+std::optional<std::string> read_whole(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.get() < 0) return {};
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() < kFileBytesMax) {
+    const ssize_t size = ::read(fd.get(), piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  return text;
+}
+
+// Lists of texts without null bytes: each text and list is ended by one.
+void put(std::string& text, std::string_view each) {
+  text += each;
+  text += '\0';
+}
+
+void put(std::string& text, const std::vector<std::string>& list) {
+  put(text, std::to_string(list.size()));
+  for (const std::string& each : list) put(text, each);
+}
+
+class Texts {
+ public:
+  explicit Texts(std::string_view text) : text_(text) {}
+
+  std::string next() {
+    const auto end = text_.find('\0');
+    if (end == std::string_view::npos) {
+      good = false;
+      return {};
+    }
+    std::string each(text_.substr(0, end));
+    text_.remove_prefix(end + 1);
+    return each;
+  }
+  std::int64_t number() {
+    const auto value = parse_int(next());
+    good = good && value.has_value();
+    return value.value_or(0);
+  }
+  std::vector<std::string> list() {
+    const std::int64_t count = number();
+    std::vector<std::string> list;
+    for (std::int64_t i = 0; good && i < count; ++i) list.push_back(next());
+    return list;
+  }
+
+  bool good = true;
+
+ private:
+  std::string_view text_;
+};
+
+std::string report_text(const Report& report) {
+  std::string text;
+  put(text, std::to_string(static_cast<int>(report.kind)));
+  put(text, std::to_string(report.pid));
+  put(text, std::to_string(report.exit_code));
+  put(text, std::to_string(report.signal));
+  put(text, std::to_string(report.at.count));
+  put(text, report.message);
+  return text;
+}
+
+std::optional<Report> parse_report(AttemptKey key, const std::optional<std::string>& text) {
+  if (!text) return {};
+  Texts texts(*text);
+  Report report;
+  report.key = key;
+  report.kind = static_cast<Report::Kind>(texts.number());
+  report.pid = static_cast<int>(texts.number());
+  report.exit_code = static_cast<int>(texts.number());
+  report.signal = static_cast<int>(texts.number());
+  report.at = Micros{texts.number()};
+  report.message = texts.next();
+  if (!texts.good) return {};
+  return report;
+}
+
+}  // namespace
+
+std::string AttemptFiles::path(AttemptKey key, const char* ending) const {
+  return fmt::format("{}/run/{}.{}", folder_, text_of(key), ending);
+}
+
+std::string AttemptFiles::output_path(std::int64_t job) const {
+  return fmt::format("{}/output/{}", folder_, job);
+}
+
+Status AttemptFiles::make_folders() const {
+  for (const std::string& each : {folder_, folder_ + "/run", folder_ + "/output"}) {
+    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) return failed(each);
+  }
+  return {};
+}
+
+Status AttemptFiles::write_spec(const Start& start) const {
+  std::string text;
+  put(text, start.argv);
+  put(text, start.environment);
+  put(text, start.directory);
+  put(text, std::to_string(start.owner.uid));
+  put(text, std::to_string(start.owner.gid));
+  put(text, start.checkpoint);
+  return write_whole(path(start.key, "spec"), text);
+}
+
+Result<Start> AttemptFiles::read_spec(AttemptKey key) const {
+  const auto text = read_whole(path(key, "spec"));
+  if (!text) return Error{path(key, "spec") + " cannot be read"};
+  Texts texts(*text);
+  Start start;
+  start.key = key;
+  start.argv = texts.list();
+  start.environment = texts.list();
+  start.directory = texts.next();
+  start.owner.uid = static_cast<std::uint32_t>(texts.number());
+  start.owner.gid = static_cast<std::uint32_t>(texts.number());
+  start.checkpoint = texts.list();
+  if (!texts.good || start.argv.empty()) return Error{path(key, "spec") + " is not whole"};
+  return start;
+}
+
+int AttemptFiles::lock(AttemptKey key) const {
+  Fd fd(::open(path(key, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (fd.get() < 0 || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return -1;
+  const std::string pid = std::to_string(::getpid());
+  if (::ftruncate(fd.get(), 0) != 0 || !write_all(fd.get(), pid)) return -1;
+  return fd.release();
+}
+
+std::optional<int> AttemptFiles::supervisor(AttemptKey key) const {
+  const Fd fd(::open(path(key, "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.get() < 0) return {};
+  if (::flock(fd.get(), LOCK_SH | LOCK_NB) == 0) return {};  // nobody holds it
+  const auto text = read_whole(path(key, "lock"));
+  const auto pid = text ? parse_int(*text) : std::nullopt;
+  if (!pid) return {};
+  return static_cast<int>(*pid);
+}
+
+bool AttemptFiles::claim(AttemptKey key) const {
+  const Fd fd(::open(path(key, "claim").c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return fd.get() >= 0;
+}
+
+bool AttemptFiles::revoke(AttemptKey key) const {
+  const Fd fd(::open(path(key, "claim").c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return fd.get() >= 0 && write_all(fd.get(), "revoked");
+}
+
+bool AttemptFiles::revoked(AttemptKey key) const {
+  const auto text = read_whole(path(key, "claim"));
+  return text && *text == "revoked";
+}
+
+Status AttemptFiles::write_pid(AttemptKey key, int pid, Micros at) const {
+  Report report;
+  report.kind = Report::Kind::kStarted;
+  report.pid = pid;
+  report.at = at;
+  return write_whole(path(key, "pid"), report_text(report));
+}
+
+Status AttemptFiles::write_end(const Report& report) const {
+  return write_whole(path(report.key, "exit"), report_text(report));
+}
+
+std::optional<Report> AttemptFiles::read_pid(AttemptKey key) const {
+  return parse_report(key, read_whole(path(key, "pid")));
+}
+
+std::optional<Report> AttemptFiles::read_end(AttemptKey key) const {
+  return parse_report(key, read_whole(path(key, "exit")));
+}
+
+Status AttemptFiles::write_stop(AttemptKey key, bool checkpoint) const {
+  return write_whole(path(key, "stop"), checkpoint ? "checkpoint" : "now");
+}
+
+std::optional<bool> AttemptFiles::read_stop(AttemptKey key) const {
+  const auto text = read_whole(path(key, "stop"));
+  if (!text) return {};
+  return *text == "checkpoint";
+}
+
+void AttemptFiles::remove(AttemptKey key) const {
+  for (const char* ending : kEndings) ::unlink(path(key, ending).c_str());
+  FAILPOINT(launch_forgetting);
+}
+
+std::optional<AttemptKey> key_of(std::string_view file_name) {
+  const auto parts = split(file_name, '.');
+  if (parts.size() < 2) return {};
+  const auto job = parse_int(parts[0]);
+  const auto number = parse_int(parts[1]);
+  if (!job || !number) return {};
+  return AttemptKey{*job, *number};
+}
+
+}  // namespace partita::launch

@@ -1,0 +1,85 @@
+// Launcher: the door to processes: start one attempt of a job, stop it, learn how it ended.
+//
+// An attempt is started at most once, whatever crashes: who asks after it later either finds that
+// it began, or makes sure that it never will.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace partita::launch {
+
+struct AttemptKey {
+  std::int64_t job = 0;
+  std::int64_t number = 0;
+
+  auto operator<=>(const AttemptKey&) const = default;
+};
+// "12.1"
+std::string text_of(AttemptKey key);
+
+struct Owner {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+
+  bool operator==(const Owner&) const = default;
+};
+
+struct Start {
+  AttemptKey key;
+  std::vector<std::string> argv;         // never empty; argv[0] is looked up in PATH of the job
+  std::vector<std::string> environment;  // all of it, as NAME=VALUE
+  std::string directory;
+  Owner owner;
+  // Run before the process is stopped to make room or to go elsewhere; may be empty.
+  std::vector<std::string> checkpoint;
+
+  bool operator==(const Start&) const = default;
+};
+
+struct Report {
+  enum class Kind : std::uint8_t {
+    kStarted,
+    kNotStarted,  // the program cannot be run, or the attempt was never begun and never will be
+    kEnded,
+    kVanished,  // it began, and neither it nor its end can be found: the machine went down
+  };
+  Kind kind = Kind::kStarted;
+  AttemptKey key;
+  int pid = 0;
+  int exit_code = -1;  // kEnded without a signal
+  int signal = 0;
+  Micros at;            // kStarted, kEnded: of the wall clock
+  std::string message;  // kNotStarted: why; kEnded: the last of its output
+
+  bool operator==(const Report&) const = default;
+};
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+
+  // Begins; a report follows. An error means that it was not begun.
+  virtual Status start(const Start& start) = 0;
+
+  // With `checkpoint`, runs the checkpoint command first. Then SIGTERM to the whole group, and
+  // SIGKILL when it is still there after a while. Again is no harm; a report follows.
+  virtual void stop(AttemptKey key, bool checkpoint) = 0;
+
+  // What happened since the last call; does not wait.
+  virtual std::vector<Report> poll() = 0;
+
+  // What became of an attempt that was to be started by a process that is no more. One that had
+  // not begun by now never will. One that runs is watched again, as if started here.
+  virtual Report find(AttemptKey key) = 0;
+
+  // Its end is known and written down: nobody will ask again.
+  virtual void forget(AttemptKey key) = 0;
+};
+
+}  // namespace partita::launch

@@ -1,0 +1,56 @@
+// LocalLauncher: jobs as processes of this machine, each under a supervisor of its own.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "launch/attempt_files.h"
+#include "launch/launcher.h"
+
+namespace partita::launch {
+
+class LocalLauncher : public Launcher {
+ public:
+  struct Options {
+    std::string folder;
+    // The command that calls supervise(): the folder and the key are added to it.
+    std::vector<std::string> supervisor;
+    std::vector<std::string> supervisor_environment;
+  };
+  // `clock` outlives the launcher.
+  LocalLauncher(Options options, Clock& clock);
+  ~LocalLauncher() override;
+  LocalLauncher(const LocalLauncher&) = delete;
+  LocalLauncher& operator=(const LocalLauncher&) = delete;
+
+  Status open();
+  // Readable when poll() has something to say soon.
+  int wake_fd() const { return inotify_; }
+  const AttemptFiles& files() const { return files_; }
+
+  Status start(const Start& start) override;
+  void stop(AttemptKey key, bool checkpoint) override;
+  std::vector<Report> poll() override;
+  Report find(AttemptKey key) override;
+  void forget(AttemptKey key) override;
+
+ private:
+  struct Watched {
+    bool told_start = false;
+    Micros since;
+  };
+  void look_at(AttemptKey key, std::vector<Report>& reports);
+  void look_for_lost(std::vector<Report>& reports);
+  std::vector<AttemptKey> changed_keys();
+
+  Options options_;
+  Clock& clock_;
+  AttemptFiles files_;
+  int inotify_ = -1;
+  std::map<AttemptKey, Watched> watched_;
+  Micros looked_at_all_;
+};
+
+}  // namespace partita::launch

@@ -1,0 +1,204 @@
+// What must hold after every step of a simulated run; the numbers are those of docs/live.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dst/world.h"
+
+namespace partita::dst {
+namespace {
+
+using control::JobState;
+
+// Whether arrows lead from one state to the other, over any number of states.
+bool reachable(JobState from, JobState to) {
+  std::set<JobState> seen{from};
+  std::vector<JobState> open{from};
+  while (!open.empty()) {
+    const JobState state = open.back();
+    open.pop_back();
+    for (std::size_t i = 0; i < control::kJobStates; ++i) {
+      const auto next = static_cast<JobState>(i);
+      if (control::may_move(state, next) && seen.insert(next).second) open.push_back(next);
+    }
+  }
+  return seen.contains(to);
+}
+
+}  // namespace
+
+void World::check_step() {
+  check_jobs();
+  check_slices();
+  check_processes();
+  if (step_ % 20 == 0) check_store();
+}
+
+// I1, I2: an accepted job is there, and moves along the arrows.
+void World::check_jobs() {
+  for (const std::int64_t id : acknowledged_) {
+    const control::Job* job = controller_->find(id);
+    if (job == nullptr) return wrong(fmt::format("job {} is lost", id));
+    const auto before = seen_.find(id);
+    if (before != seen_.end() && before->second != job->state() &&
+        !reachable(before->second, job->state())) {
+      wrong(fmt::format("job {} went from {} to {}", id, control::name_of(before->second),
+                        control::name_of(job->state())));
+    }
+    seen_[id] = job->state();
+    const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
+    if (should_be_done && job->state() != JobState::kDone && !cancelled_.contains(id)) {
+      // A stop may have come too late; but then its success was seen, unless the machine went down.
+      if (!faults_.reboots && !faults_.gpus_lost && !faults_.slices_vanish) {
+        wrong(fmt::format("job {} succeeded and is {}", id, control::name_of(job->state())));
+      }
+    }
+  }
+  std::set<std::string> keys;
+  for (const auto& [id, job] : controller_->jobs()) {
+    if (!job.key.empty() && keys.contains(job.key)) {
+      const auto known = answered_.find(job.key);
+      if (known != answered_.end() && std::ranges::find(known->second, id) == known->second.end()) {
+        wrong(fmt::format("the key {} made job {} twice", job.key, id));
+      }
+    }
+    keys.insert(job.key);
+    for (std::size_t i = 1; i < job.attempts.size(); ++i) {
+      const auto& last = job.attempts[i - 1];
+      const auto of = [&](const std::string& name) {
+        return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
+      };
+      if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", id));
+      if (last.reason.starts_with("out of memory") &&
+          of(job.attempts[i].profile) <= of(last.profile)) {
+        wrong(fmt::format("job {} was out of memory and is given no more", id));
+      }
+    }
+  }
+}
+
+// I3: every layout is legal, no slice has two owners, and what is foreign is left alone.
+void World::check_slices() {
+  for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
+    mig::Layout layout;
+    for (const DeviceSlice& slice : slices_[gpu]) {
+      if (!mig::fits(*model_, layout, slice.placement)) wrong("two slices overlap");
+      if (wrong_) return;
+      layout.add(slice.placement);
+    }
+  }
+  for (const std::string& uuid : foreign_uuids_) {
+    bool there = false;
+    for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
+      there = there || slice_at(GpuId{gpu}, uuid) != nullptr;
+    }
+    if (!there) wrong("the foreign slice " + uuid + " is gone");
+  }
+  std::map<std::string, launch::AttemptKey> owners;
+  for (const auto& [key, process] : processes_) {
+    if (!process.running) continue;
+    const auto [owner, first] = owners.emplace(process.uuid, key);
+    if (!first) {
+      wrong(fmt::format("attempts {} and {} share a slice", launch::text_of(owner->second),
+                        launch::text_of(key)));
+    }
+  }
+}
+
+// P2, I4: no attempt twice, no job in two places, no process that nobody knows.
+void World::check_processes() {
+  std::set<std::int64_t> running;
+  for (const auto& [key, process] : processes_) {
+    if (process.starts > 1) wrong(fmt::format("attempt {} began twice", launch::text_of(key)));
+    if (!process.running) continue;
+    if (!running.insert(key.job).second) wrong(fmt::format("job {} runs twice", key.job));
+    const control::Job* job = controller_->find(key.job);
+    const bool to_stop = job != nullptr && (job->state() == JobState::kCancelling ||
+                                            job->state() == JobState::kRestarting);
+    if (to_stop && !process.stop) {
+      wrong(
+          fmt::format("job {} is {} and nobody stops it", key.job, control::name_of(job->state())));
+    }
+    if (job == nullptr || !control::holds_slice(job->state()) ||
+        job->progress.attempt != key.number) {
+      wrong(fmt::format("attempt {} runs and its job is {}", launch::text_of(key),
+                        job == nullptr ? "unknown" : control::name_of(job->state())));
+    }
+  }
+}
+
+// I5: what the store would give back is what is known.
+void World::check_store() {
+  const auto contents = store_.load();
+  if (contents->jobs.size() != controller_->jobs().size()) return wrong("the store lacks jobs");
+  for (const store::JobRow& row : contents->jobs) {
+    const control::Job* job = controller_->find(row.progress.id);
+    if (job == nullptr) return wrong("the store has a job nobody knows");
+    if (job->progress != row.progress) {
+      wrong(fmt::format("job {} is {} and in the store {}", job->id, control::name_of(job->state()),
+                        control::name_of(static_cast<JobState>(row.progress.state))));
+    }
+  }
+  for (const store::AttemptRow& row : contents->attempts) {
+    const control::Job* job = controller_->find(row.job);
+    const bool same = job != nullptr && row.number >= 1 &&
+                      static_cast<std::size_t>(row.number) <= job->attempts.size() &&
+                      job->attempts[static_cast<std::size_t>(row.number - 1)].state == row.state;
+    if (!same) wrong(fmt::format("attempt {}.{} differs in the store", row.job, row.number));
+  }
+}
+
+// The position, for whoever looks for the mistake.
+std::string World::description() const {
+  std::string text = fmt::format("{}/{} on {}", scheduler_, repartition_, model_->key);
+  for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
+    const control::Fleet& fleet = controller_->fleet();
+    const mig::Layout& layout = fleet.cluster().gpus[gpu].layout;
+    text += fmt::format("; GPU {} {} {} step {}", gpu, mig::format_layout(*model_, layout),
+                        fleet.why_unusable(GpuId{gpu}), fleet.in_step(GpuId{gpu}));
+    for (const mig::Placement placement : layout.instances()) {
+      const cluster::SliceId slice = cluster::slice_id(GpuId{gpu}, placement.start);
+      text +=
+          fmt::format(" [{} {} {}]", static_cast<int>(fleet.cluster().slice(slice).state),
+                      static_cast<int>(fleet.holder(slice)), fleet.cluster().slice(slice).closing);
+    }
+    if (const mig::Layout* target = fleet.target(GpuId{gpu})) {
+      text += " to " + mig::format_layout(*model_, *target);
+    }
+  }
+  return text;
+}
+
+// I6 and the end of I3: all jobs ended, nothing runs, and the slices are those of the store.
+void World::check_end() {
+  if (controller_->jobs_not_ended() > 0) {
+    for (const auto& [id, job] : controller_->jobs()) {
+      if (control::has_ended(job.state())) continue;
+      return wrong(fmt::format("job {} is still {} ({}), needs {} GiB; {}", id,
+                               control::name_of(job.state()), job.progress.reason,
+                               job.progress.need_gib, description()));
+    }
+  }
+  for (const auto& [key, process] : processes_) {
+    if (process.running) wrong(fmt::format("attempt {} is left", launch::text_of(key)));
+  }
+  const auto contents = store_.load();
+  std::set<std::string> in_store;
+  for (const store::InstanceRow& row : contents->instances) {
+    in_store.insert(fmt::format("{}:{} {}", row.gpu, row.start, row.uuid));
+  }
+  std::set<std::string> on_gpus;
+  for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
+    for (const DeviceSlice& slice : slices_[gpu]) {
+      const cluster::SliceId id = cluster::slice_id(GpuId{gpu}, slice.placement.start);
+      if (controller_->fleet().holder(id) == control::Fleet::Holder::kForeign) continue;
+      on_gpus.insert(fmt::format("GPU-{}:{} {}", gpu, slice.placement.start, slice.key.uuid));
+    }
+  }
+  if (in_store != on_gpus) {
+    wrong(fmt::format("slices in the store [{}] and on the GPUs [{}]", fmt::join(in_store, ", "),
+                      fmt::join(on_gpus, ", ")));
+  }
+}
+
+}  // namespace partita::dst

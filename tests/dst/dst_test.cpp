@@ -1,0 +1,101 @@
+// The controller in a simulated world, over many seeds; and the mistakes that must be caught there.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "control/planted.h"
+#include "dst/world.h"
+
+namespace partita::control {
+Planted planted = Planted::k_none;
+}  // namespace partita::control
+
+namespace partita::dst {
+namespace {
+
+#ifndef PARTITA_DST_SEEDS
+#define PARTITA_DST_SEEDS 200
+#endif
+constexpr std::uint64_t kSeeds = PARTITA_DST_SEEDS;
+constexpr int kSteps = 400;
+
+TEST(Dst, EveryPromiseHoldsOverAllSeeds) {
+  std::size_t accepted = 0;
+  std::size_t crashes = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world(seed);
+    const auto wrong = world.run(kSteps);
+    ASSERT_FALSE(wrong) << *wrong;
+    accepted += world.accepted();
+    crashes += world.crashes();
+  }
+  EXPECT_GT(accepted, kSeeds * 20);
+  EXPECT_GT(crashes, kSeeds);
+  RecordProperty("accepted", static_cast<int>(accepted));
+  RecordProperty("crashes", static_cast<int>(crashes));
+}
+
+TEST(Dst, TheSameSeedGivesTheSameRun) {
+  for (std::uint64_t seed = 1; seed <= kSeeds / 10; ++seed) {
+    World first(seed);
+    World second(seed);
+    ASSERT_FALSE(first.run(kSteps));
+    ASSERT_FALSE(second.run(kSteps));
+    EXPECT_EQ(first.digest(), second.digest()) << "seed " << seed;
+  }
+}
+
+TEST(Dst, SeedsThatFailedOnceStillPass) {
+  std::ifstream in(PARTITA_SOURCE_DIR "/tests/dst/regressions.txt");
+  ASSERT_TRUE(in.good());
+  std::uint64_t seed = 0;
+  while (in >> seed) {
+    World world(seed);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+  }
+}
+
+struct Bug {
+  const char* name;
+  control::Planted planted;
+};
+
+constexpr std::array kBugs = std::to_array<Bug>({
+#define PARTITA_BUG(name) {#name, control::Planted::k_##name},
+    PARTITA_PLANTED(PARTITA_BUG)
+#undef PARTITA_BUG
+});
+
+class PlantedBug : public testing::TestWithParam<Bug> {};
+
+// In a process of its own, since a CHECK that fails is a catch as well. Status 0: never caught.
+int status_with(control::Planted planted, std::uint64_t seeds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::fclose(stderr);
+    control::planted = planted;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      if (World(seed).run(kSteps)) ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_P(PlantedBug, IsCaught) {
+  EXPECT_NE(status_with(GetParam().planted, 200), 0) << GetParam().name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Dst, PlantedBug, testing::ValuesIn(kBugs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace partita::dst

@@ -1,0 +1,523 @@
+#include "dst/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "policies/registry.h"
+
+namespace partita::dst {
+namespace {
+
+using control::JobState;
+
+struct PolicyPair {
+  const char* scheduler;
+  const char* repartition;
+};
+constexpr std::array<PolicyPair, 6> kPolicies{{{"fifo+tightest", "migm-b"},
+                                               {"fifo+tightest", "migm-a"},
+                                               {"fifo+requested", "ondemand"},
+                                               {"edf-ss", "static:2"},
+                                               {"mdd", "static:9"},
+                                               {"fifo", "none"}}};
+
+constexpr int kSubmissionsMax = 60;
+
+}  // namespace
+
+World::World(std::uint64_t seed) : rng_(seed, 1), policy_rng_(seed, 2), seed_(seed) {
+  const auto& catalogue = mig::catalogue();
+  model_ = catalogue[rng_.below(catalogue.size())];
+  gpu_count_ = static_cast<std::uint32_t>(1 + rng_.below(3));
+  const bool seven = model_->compute_slices == 7;
+  const PolicyPair& policy = kPolicies[rng_.below(kPolicies.size())];
+  scheduler_ = policy.scheduler;
+  repartition_ = seven ? policy.repartition : "migm-b";
+  if (!seven) scheduler_ = "fifo+tightest";
+  for (const mig::Profile& profile : model_->profiles) {
+    const int slices = repartition_ == "static:2" ? 4 : repartition_ == "static:9" ? 2 : 8;
+    if (profile.memory_slices <= slices) most_gib_ = std::max(most_gib_, profile.memory_gib);
+  }
+  slices_.resize(gpu_count_);
+  lost_.resize(gpu_count_);
+  commands_.resize(gpu_count_);
+  const auto maybe = [&] { return rng_.below(2) == 0; };
+  faults_ = {maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe()};
+  boot();
+}
+
+World::~World() = default;
+
+void World::mix(std::uint64_t value) {
+  for (int i = 0; i < 8; ++i) digest_ = (digest_ ^ (value >> (8 * i) & 0xffU)) * 0x100000001b3ULL;
+}
+
+void World::mix(const std::string& text) {
+  for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+}
+
+void World::wrong(const std::string& what) {
+  if (!wrong_) wrong_ = fmt::format("seed {} step {}: {}", seed_, step_, what);
+}
+
+// ---- the life of the controller
+
+void World::boot() {
+  std::vector<control::GpuFact> facts;
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+    facts.push_back({fmt::format("GPU-{}", i), model_->title, GpuId{i}});
+  }
+  control::Options options;
+  options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
+  auto scheduler = policies::make_scheduler(scheduler_, seed_);
+  auto repartitioner = policies::make_repartitioner(repartition_, *model_, gpu_count_);
+  CHECK(scheduler.ok() && repartitioner.ok());
+  controller_ = std::make_unique<control::Controller>(
+      options, *model_, facts, *std::move(scheduler), *std::move(repartitioner));
+  const auto contents = store_.load();
+  std::vector<launch::Report> found;
+  for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
+    found.push_back(find(key));
+  }
+  std::vector<control::Inventory> inventories;
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) inventories.push_back(inventory(GpuId{i}));
+  auto turn = controller_->restore(now_, *contents, inventories, found);
+  if (!turn.ok()) return wrong("restore: " + turn.error().message);
+  perform(*std::move(turn), false);
+}
+
+// What was on its way may have arrived or not.
+void World::crash() {
+  ++crashes_;
+  controller_.reset();
+  reports_.clear();
+  for (auto& queue : commands_) {
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      if (i > 0 || rng_.below(2) == 0) continue;
+      DeviceCommand half = queue[i];
+      done(half, rng_.below(3) == 0);
+    }
+    queue.clear();
+  }
+  // Supervisors that were started but had not yet claimed their attempt.
+  for (auto& [key, process] : processes_) {
+    if (!process.claimed && rng_.below(2) == 0) process.begins_at = Micros::max();
+  }
+  for (auto& [key, pending] : unanswered_) pending.ticket = 0;
+  boot();
+}
+
+bool World::maybe_crash(bool faults) {
+  return faults && faults_.crashes && rng_.below(60) == 0;
+}
+
+bool World::perform(control::Turn turn, bool faults) {
+  if (maybe_crash(faults)) {
+    crash();
+    return false;
+  }
+  const Status committed = store_.commit(turn.batch);
+  if (!committed) wrong("commit: " + committed.error().message);
+  for (const auto& progress : turn.batch.progress) {
+    mix(static_cast<std::uint64_t>(progress.id * 16 + progress.state));
+  }
+  for (const auto& event : turn.batch.events) mix(event.kind + event.text);
+  if (maybe_crash(faults)) {
+    crash();
+    return false;
+  }
+  for (const control::Reply& reply : turn.replies) {
+    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
+      if (each->second.ticket != reply.ticket) continue;
+      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
+      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
+      answered_[each->first] = reply.jobs;
+      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
+      unanswered_.erase(each);
+      break;
+    }
+  }
+  for (const control::Effect& effect : turn.effects) {
+    if (maybe_crash(faults)) {
+      crash();
+      return false;
+    }
+    carry_out(effect);
+  }
+  return true;
+}
+
+void World::carry_out(const control::Effect& effect) {
+  const auto needs_intent = [&](const char* kind, const std::string& subject) {
+    if (!store_.has_intent(kind, subject)) wrong(fmt::format("{} {} not intended", kind, subject));
+  };
+  if (const auto* each = std::get_if<control::Launch>(&effect)) {
+    needs_intent("launch", launch::text_of(each->start.key));
+    return launch(*each);
+  }
+  if (const auto* each = std::get_if<control::Stop>(&effect)) {
+    needs_intent("stop", launch::text_of(each->key));
+    processes_[each->key].stop = true;
+    return;
+  }
+  if (const auto* each = std::get_if<control::Forget>(&effect)) {
+    processes_[each->key].forgotten = true;
+    return;
+  }
+  DeviceCommand command;
+  if (const auto* each = std::get_if<control::Create>(&effect)) {
+    command = {true, each->gpu, each->placement, {}, now_};
+  } else {
+    const auto& gone = std::get<control::Destroy>(effect);
+    command = {false, gone.gpu, gone.placement, gone.instance, now_};
+    if (foreign_uuids_.contains(gone.instance.uuid)) wrong("a foreign slice is destroyed");
+  }
+  needs_intent(command.create ? "create" : "destroy",
+               fmt::format("GPU-{}:{}", command.gpu.value, command.placement.start));
+  command.due += Micros{static_cast<std::int64_t>(rng_.below(800'000))};
+  commands_[command.gpu.value].push_back(command);
+}
+
+void World::launch(const control::Launch& launch) {
+  Process& process = processes_[launch.start.key];
+  if (process.begins_at != Micros{} || process.claimed) {
+    wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));
+  }
+  process.uuid = launch.instance.uuid;
+  process.gpu = launch.instance.gpu.value;
+  process.begins_at = now_ + Micros{static_cast<std::int64_t>(rng_.below(50'000))};
+  const std::string visible = "CUDA_VISIBLE_DEVICES=" + launch.instance.uuid;
+  if (std::ranges::find(launch.start.environment, visible) == launch.start.environment.end()) {
+    wrong("a job does not get its slice");
+  }
+}
+
+// ---- what happens by itself
+
+World::JobTruth& World::truth_of(std::int64_t job) {
+  JobTruth& truth = truths_[job];
+  if (truth.length == Micros{}) {
+    Rng rng(seed_, 1000 + static_cast<std::uint64_t>(job));
+    const double most = most_gib_;
+    truth.length = Micros::seconds(static_cast<std::int64_t>(1 + rng.below(120)));
+    truth.peak_gib = rng.uniform(0.1, most * 0.95);
+    truth.exit_code = rng.below(6) == 0 ? 3 : 0;
+  }
+  return truth;
+}
+
+double World::used_gib(launch::AttemptKey key, const Process& process) const {
+  const JobTruth& truth = truths_.at(key.job);
+  const double done = (now_ - process.began).to_seconds() / truth.length.to_seconds();
+  return truth.peak_gib * std::min(1.0, 0.2 + 0.8 * done);
+}
+
+World::DeviceSlice* World::slice_at(GpuId gpu, const std::string& uuid) {
+  for (DeviceSlice& slice : slices_[gpu.value]) {
+    if (slice.key.uuid == uuid) return &slice;
+  }
+  return nullptr;
+}
+
+// By value: the text may stand in the slice that goes.
+void World::remove_slice(GpuId gpu, std::string uuid) {
+  std::erase_if(slices_[gpu.value],
+                [&](const DeviceSlice& slice) { return slice.key.uuid == uuid; });
+  foreign_uuids_.erase(uuid);
+}
+
+void World::move_processes() {
+  for (auto& [key, process] : processes_) {
+    JobTruth& truth = truth_of(key.job);
+    const bool due = process.begins_at != Micros{} && process.begins_at <= now_;
+    if (!process.claimed && due) {
+      process.claimed = process.running = true;
+      ++process.starts;
+      process.began = now_;
+      process.ends = now_ + truth.length;
+      const DeviceSlice* slice = slice_at(GpuId{process.gpu}, process.uuid);
+      process.capacity_gib =
+          slice == nullptr ? 0 : model_->profiles[slice->placement.profile].memory_gib;
+      if (slice == nullptr) process.ends = now_;
+      if (faults_.launch_fails && rng_.below(20) == 0) {
+        process.refused = true;
+        process.running = false;
+      }
+    }
+    if (!process.running) continue;
+    const bool gone = slice_at(GpuId{process.gpu}, process.uuid) == nullptr;
+    if (used_gib(key, process) > process.capacity_gib && !gone) {
+      process.memory_out = true;
+      process.exit_code = 1;
+    } else if (process.stop && rng_.below(3) == 0) {
+      process.exit_code = 143;
+    } else if (gone && rng_.below(4) == 0) {
+      process.exit_code = 139;
+    } else if (now_ >= process.ends) {
+      process.exit_code = truth.exit_code;
+      truth.succeeded = truth.succeeded || truth.exit_code == 0;
+    } else {
+      continue;
+    }
+    process.running = false;
+  }
+}
+
+launch::Report World::find(launch::AttemptKey key) {
+  Process& process = processes_[key];
+  launch::Report report;
+  report.key = key;
+  report.pid = 1;
+  if (!process.claimed) {
+    process.claimed = process.revoked = true;
+    report.kind = launch::Report::Kind::kNotStarted;
+  } else if (process.revoked || process.refused) {
+    report.kind = launch::Report::Kind::kNotStarted;
+    report.message = process.refused ? "no such program" : "";
+  } else if (process.running) {
+    process.told_start = true;
+    report.kind = launch::Report::Kind::kStarted;
+  } else if (process.exit_code < 0) {
+    report.kind = launch::Report::Kind::kVanished;
+  } else {
+    process.forgotten = true;
+    report.kind = launch::Report::Kind::kEnded;
+    report.exit_code = process.exit_code;
+    report.message = process.memory_out ? "CUDA out of memory" : "";
+  }
+  return report;
+}
+
+control::Inventory World::inventory(GpuId gpu) const {
+  control::Inventory inventory;
+  inventory.gpu = gpu;
+  for (const DeviceSlice& slice : slices_[gpu.value]) {
+    device::Instance instance;
+    instance.key = slice.key;
+    instance.placement = slice.placement;
+    instance.compute_instances = slice.orphan ? 0 : 1;
+    inventory.instances.push_back(instance);
+  }
+  return inventory;
+}
+
+// Carries out a command on the GPU and says how it went.
+control::Input World::done(const DeviceCommand& command, bool faults) {
+  auto& slices = slices_[command.gpu.value];
+  if (command.create) {
+    control::CreateDone result{command.gpu, command.placement, {}, {}};
+    mig::Layout layout;
+    for (const DeviceSlice& slice : slices) layout.add(slice.placement);
+    const bool fits = mig::fits(*model_, layout, command.placement);
+    const bool fails = faults && faults_.create_fails && rng_.below(4) == 0;
+    if (lost_[command.gpu.value] || !fits || fails) {
+      result.error = {device::Fault::kInsufficientResources, "no room", {}};
+      return result;
+    }
+    const std::uint32_t gi = next_gi_++;
+    DeviceSlice made{command.placement, {command.gpu, gi, fmt::format("MIG-{}", gi)}, false, false};
+    slices.push_back(made);
+    result.instance = inventory(command.gpu).instances.back();
+    return result;
+  }
+  control::DestroyDone result{command.gpu, command.placement, false, {}};
+  const DeviceSlice* slice = slice_at(command.gpu, command.key.uuid);
+  for (const auto& [key, process] : processes_) {
+    if (process.running && process.uuid == command.key.uuid && slice != nullptr) {
+      wrong(fmt::format("the slice of attempt {} is destroyed", launch::text_of(key)));
+    }
+  }
+  if (faults && faults_.destroy_fails && rng_.below(3) == 0) {
+    result.error = {device::Fault::kInUse, "in use by nobody that can be seen", {}};
+    return result;
+  }
+  remove_slice(command.gpu, command.key.uuid);
+  result.gone = true;
+  return result;
+}
+
+// ---- inputs
+
+void World::client_inputs(std::vector<control::Input>& inputs) {
+  if (submissions_ < kSubmissionsMax && rng_.below(4) == 0) {
+    PendingSubmit pending;
+    pending.key = fmt::format("key-{}", submissions_++);
+    pending.count = rng_.below(8) == 0 ? 3 : 1;
+    pending.spec.argv = {"train"};
+    pending.spec.directory = "/";
+    pending.spec.name = fmt::format("name-{}", rng_.below(6));
+    if (rng_.below(2) == 0) pending.spec.memory_gib = rng_.uniform(0.05, 1) * most_gib_;
+    if (rng_.below(3) == 0) {
+      pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
+    }
+    unanswered_[pending.key] = pending;
+  }
+  for (auto& [key, pending] : unanswered_) {
+    if (pending.ticket != 0 && rng_.below(10) != 0) continue;
+    pending.ticket = next_ticket_++;
+    inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket,
+                        launch::Owner{1000, 1000}, key, pending.spec, pending.count);
+  }
+  // An answer that was lost on the way: the client asks again with the same key.
+  if (faults_.clients_vanish && !answered_.empty() && rng_.below(20) == 0) {
+    const auto each = std::next(answered_.begin(), static_cast<long>(rng_.below(answered_.size())));
+    control::JobSpec spec;
+    spec.argv = {"train"};
+    spec.directory = "/";
+    spec.name = "again";
+    unanswered_[each->first] = {each->first, each->second.size(), spec, next_ticket_};
+    inputs.emplace_back(std::in_place_type<control::Submit>, next_ticket_++,
+                        launch::Owner{1000, 1000}, each->first, spec, each->second.size());
+  }
+  if (!acknowledged_.empty() && rng_.below(25) == 0) {
+    const auto each =
+        std::next(acknowledged_.begin(), static_cast<long>(rng_.below(acknowledged_.size())));
+    inputs.emplace_back(std::in_place_type<control::Cancel>, next_ticket_++, *each);
+    cancelled_.insert(*each);
+  }
+}
+
+void World::device_inputs(std::vector<control::Input>& inputs, bool faults) {
+  for (auto& queue : commands_) {
+    if (queue.empty() || queue.front().due > now_) continue;
+    const DeviceCommand command = queue.front();
+    queue.pop_front();
+    inputs.push_back(done(command, faults));
+  }
+}
+
+void World::process_inputs(std::vector<control::Input>& inputs) {
+  for (auto& [key, process] : processes_) {
+    if (!process.claimed || process.revoked || process.forgotten) continue;
+    launch::Report report;
+    report.key = key;
+    report.pid = 1;
+    if (!process.told_start && process.running) {
+      process.told_start = true;
+      inputs.emplace_back(std::in_place_type<launch::Report>, report);
+    }
+    if (process.running) continue;
+    report.kind =
+        process.exit_code < 0 ? launch::Report::Kind::kVanished : launch::Report::Kind::kEnded;
+    report.exit_code = process.exit_code;
+    report.message = process.memory_out ? "RuntimeError: CUDA out of memory." : "";
+    if (process.refused) {
+      report.kind = launch::Report::Kind::kNotStarted;
+      report.message = "no such program";
+    }
+    inputs.emplace_back(std::in_place_type<launch::Report>, report);
+  }
+}
+
+void World::reading_inputs(std::vector<control::Input>& inputs) {
+  for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
+    if (lost_[gpu]) continue;
+    control::Reading reading;
+    reading.gpu = GpuId{gpu};
+    reading.energy_j = now_.to_seconds() * 100;
+    for (const auto& [key, process] : processes_) {
+      if (!process.running || process.gpu != gpu) continue;
+      const DeviceSlice* slice = slice_at(GpuId{gpu}, process.uuid);
+      if (slice == nullptr) continue;
+      reading.slices.push_back({slice->placement.start, process.uuid, used_gib(key, process)});
+    }
+    inputs.emplace_back(std::in_place_type<control::Reading>, reading);
+    if (commands_[gpu].empty() && rng_.below(5) == 0) {
+      inputs.emplace_back(std::in_place_type<control::Inventory>, inventory(GpuId{gpu}));
+    }
+  }
+}
+
+// What others do to the machine.
+void World::mischief(std::vector<control::Input>& inputs) {
+  const auto gpu = static_cast<std::uint32_t>(rng_.below(gpu_count_));
+  if (faults_.foreign && rng_.below(60) == 0 && commands_[gpu].empty()) {
+    mig::Layout layout;
+    for (const DeviceSlice& slice : slices_[gpu]) layout.add(slice.placement);
+    const auto profile = static_cast<mig::ProfileIndex>(rng_.below(model_->profiles.size()));
+    const mig::Placement placement{profile, model_->profiles[profile].starts.back()};
+    if (mig::fits(*model_, layout, placement) && !lost_[gpu]) {
+      const std::uint32_t gi = next_gi_++;
+      const std::string uuid = fmt::format("MIG-F{}", gi);
+      slices_[gpu].push_back({placement, {GpuId{gpu}, gi, uuid}, true, false});
+      foreign_uuids_.insert(uuid);
+    }
+  }
+  if (faults_.slices_vanish && !slices_[gpu].empty() && rng_.below(150) == 0) {
+    remove_slice(GpuId{gpu}, slices_[gpu][rng_.below(slices_[gpu].size())].key.uuid);
+  }
+  if (faults_.gpus_lost && rng_.below(200) == 0) {
+    lost_[gpu] = !lost_[gpu];
+    if (lost_[gpu]) {
+      while (!slices_[gpu].empty()) remove_slice(GpuId{gpu}, slices_[gpu].back().key.uuid);
+    }
+    inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{gpu}, !lost_[gpu], "lost");
+  }
+  if (faults_.reboots && rng_.below(400) == 0) {
+    for (auto& [key, process] : processes_) {
+      if (!process.running) continue;
+      process.running = false;
+      process.exit_code = -1;
+    }
+    for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+      while (!slices_[i].empty()) remove_slice(GpuId{i}, slices_[i].back().key.uuid);
+      lost_[i] = false;
+      commands_[i].clear();
+    }
+    for (auto& [key, process] : processes_) {
+      if (!process.claimed) process.begins_at = Micros::max();
+    }
+    inputs.clear();
+    crash();
+  }
+}
+
+void World::turn(bool faults) {
+  ++step_;
+  now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
+  move_processes();
+  std::vector<control::Input> inputs;
+  if (faults) client_inputs(inputs);
+  device_inputs(inputs, faults);
+  process_inputs(inputs);
+  reading_inputs(inputs);
+  if (faults) mischief(inputs);
+  if (!faults) {
+    for (auto& [key, pending] : unanswered_) {
+      if (pending.ticket != 0) continue;
+      pending.ticket = next_ticket_++;
+      inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket,
+                          launch::Owner{1000, 1000}, key, pending.spec, pending.count);
+    }
+    for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+      if (!lost_[i]) continue;
+      lost_[i] = false;
+      inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "");
+    }
+  }
+  perform(controller_->step(now_, inputs), faults);
+  if (!wrong_) check_step();
+}
+
+std::optional<std::string> World::run(int steps) {
+  while (step_ < steps && !wrong_) turn(true);
+  // Faults are over and foreign slices go: everything that fits must now run to its end.
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+    const auto slices = slices_[i];
+    for (const DeviceSlice& slice : slices) {
+      if (slice.foreign) remove_slice(GpuId{i}, slice.key.uuid);
+    }
+  }
+  constexpr int kStepsToEnd = 40'000;
+  const int last = step_ + kStepsToEnd;
+  while (step_ < last && !wrong_ && (controller_->jobs_not_ended() > 0 || !unanswered_.empty())) {
+    turn(false);
+  }
+  for (int i = 0; i < 50 && !wrong_; ++i) turn(false);
+  if (!wrong_) check_end();
+  return wrong_;
+}
+
+}  // namespace partita::dst

@@ -1,0 +1,165 @@
+// World: everything around the controller, simulated: clock, GPUs, processes, clients, crashes.
+//
+// One seed draws the fleet, the policy, the jobs and which faults happen. What survives a crash of
+// the controller (the store, the GPUs, the processes) is kept apart from what does not.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "control/controller.h"
+#include "store/memory_store.h"
+
+namespace partita::dst {
+
+// Which faults a run has; a random subset, so that their combinations differ.
+struct Faults {
+  bool crashes = false;
+  bool create_fails = false;
+  bool destroy_fails = false;
+  bool launch_fails = false;
+  bool foreign = false;
+  bool slices_vanish = false;
+  bool gpus_lost = false;
+  bool reboots = false;
+  bool clients_vanish = false;
+};
+
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();
+
+  // Runs `steps` with faults, then without until all jobs have ended. What is wrong, or nothing.
+  std::optional<std::string> run(int steps);
+  std::uint64_t digest() const { return digest_; }
+  std::size_t accepted() const { return acknowledged_.size(); }
+  std::size_t crashes() const { return crashes_; }
+
+ private:
+  struct DeviceSlice {
+    mig::Placement placement;
+    device::InstanceKey key;
+    bool foreign = false;
+    bool orphan = false;
+  };
+  struct Process {
+    bool claimed = false;  // began; or, when revoked, never will
+    bool revoked = false;
+    bool refused = false;  // the program cannot be run
+    bool running = false;
+    bool told_start = false;
+    bool stop = false;
+    int starts = 0;
+    int exit_code = -1;
+    bool memory_out = false;
+    bool forgotten = false;
+    std::uint32_t gpu = 0;
+    std::string uuid;
+    double capacity_gib = 0;
+    Micros began;
+    Micros ends;
+    Micros begins_at;
+  };
+  struct JobTruth {
+    double peak_gib = 0;
+    Micros length;
+    int exit_code = 0;
+    bool succeeded = false;
+  };
+  struct DeviceCommand {
+    bool create = false;
+    GpuId gpu;
+    mig::Placement placement;
+    device::InstanceKey key;
+    Micros due;
+  };
+  struct PendingSubmit {
+    std::string key;
+    std::size_t count = 1;
+    control::JobSpec spec;
+    control::Ticket ticket = 0;
+  };
+
+  void boot();
+  void crash();
+  void turn(bool faults);
+  // False: the controller died on the way.
+  bool perform(control::Turn turn, bool faults);
+  bool maybe_crash(bool faults);
+  void carry_out(const control::Effect& effect);
+  void launch(const control::Launch& launch);
+  void client_inputs(std::vector<control::Input>& inputs);
+  void device_inputs(std::vector<control::Input>& inputs, bool faults);
+  void process_inputs(std::vector<control::Input>& inputs);
+  void reading_inputs(std::vector<control::Input>& inputs);
+  void mischief(std::vector<control::Input>& inputs);
+  control::Input done(const DeviceCommand& command, bool faults);
+  control::Inventory inventory(GpuId gpu) const;
+  launch::Report find(launch::AttemptKey key);
+  double used_gib(launch::AttemptKey key, const Process& process) const;
+  void move_processes();
+  DeviceSlice* slice_at(GpuId gpu, const std::string& uuid);
+  JobTruth& truth_of(std::int64_t job);
+  void remove_slice(GpuId gpu, std::string uuid);
+  void mix(std::uint64_t value);
+  void mix(const std::string& text);
+
+  // Checkers; each says what it found.
+  void check_step();
+  void check_jobs();
+  void check_slices();
+  void check_processes();
+  void check_store();
+  void check_end();
+  std::string description() const;
+  void wrong(const std::string& what);
+
+  Rng rng_;
+  Rng policy_rng_;
+  std::uint64_t seed_;
+  Faults faults_;
+  const mig::GpuModel* model_ = nullptr;
+  std::uint32_t gpu_count_ = 1;
+  double most_gib_ = 0;  // of a slice the policy offers
+  std::string scheduler_;
+  std::string repartition_;
+
+  // Survives.
+  Micros now_ = Micros::seconds(1'000'000);
+  store::MemoryStore store_;
+  std::vector<std::vector<DeviceSlice>> slices_;  // by GPU
+  std::vector<bool> lost_;
+  std::map<launch::AttemptKey, Process> processes_;
+  std::map<std::int64_t, JobTruth> truths_;
+  std::uint32_t next_gi_ = 1;
+  std::set<std::string> foreign_uuids_;  // that must still be there
+
+  // Does not.
+  std::unique_ptr<control::Controller> controller_;
+  std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
+  std::vector<launch::Report> reports_;
+
+  // What clients know.
+  std::map<std::string, PendingSubmit> unanswered_;  // by key; tried again until answered
+  std::map<std::string, std::vector<std::int64_t>> answered_;
+  std::set<std::int64_t> acknowledged_;
+  std::map<std::int64_t, control::JobState> seen_;
+  std::set<std::int64_t> cancelled_;
+  control::Ticket next_ticket_ = 1;
+  int submissions_ = 0;
+
+  std::size_t crashes_ = 0;
+  int step_ = 0;
+  std::optional<std::string> wrong_;
+  std::uint64_t digest_ = 0xcbf29ce484222325ULL;
+};
+
+}  // namespace partita::dst

@@ -1,0 +1,252 @@
+// The daemon as a user meets it: commands in, jobs run, stories told.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "live/daemon_process.h"
+#include "store/test_support.h"
+
+namespace partita::live_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Live : public testing::Test {
+ protected:
+  Live() : daemon_(folder_.path(), "simulated:2xa100-40gb,change-time=0.1") {}
+
+  // Runs `partita WORDS --socket ...`; what it printed.
+  std::string partita(std::vector<std::string> words, int status = 0) {
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    words.insert(dashes, {"--socket", daemon_.socket()});
+    words.insert(words.begin(), program());
+    const std::string path = folder_.path() + "/printed";
+    std::filesystem::remove(path);
+    EXPECT_EQ(run_to_end(words, path), status) << read(path);
+    return read(path);
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  Json job(const std::string& id) { return Json::parse(partita({"job", id, "--json"})); }
+  std::string submit(std::vector<std::string> words) {
+    words.insert(words.begin(), "submit");
+    std::string id = partita(std::move(words));
+    if (!id.empty()) id.pop_back();
+    return id;
+  }
+
+  store::test::TemporaryFolder folder_;
+  DaemonProcess daemon_;
+};
+
+bool has_event(const Json& job, const std::string& kind) {
+  for (const Json& event : job["events"]) {
+    if (event["kind"] == kind) return true;
+  }
+  return false;
+}
+
+TEST_F(Live, AJobRunsAndItsStoryIsTold) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  const std::string id =
+      submit({"--name", "hello", "--mem", "3G", "--", "/bin/echo", "a  b", "$HOME"});
+  partita({"wait", id});
+  EXPECT_EQ(partita({"logs", id}), "a  b $HOME\n");
+  const Json story = job(id);
+  EXPECT_EQ(story["state"], "done");
+  EXPECT_EQ(story["attempts"].size(), 1U);
+  EXPECT_EQ(story["attempts"][0]["exit_code"], 0);
+  EXPECT_TRUE(has_event(story, "submitted") && has_event(story, "running"));
+  EXPECT_NE(partita({"job", id}).find("done"), std::string::npos);
+}
+
+TEST_F(Live, ExitCodesAndSignalsAreKept) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string code = submit({"--", "/bin/sh", "-c", "exit 7"});
+  const std::string signal = submit({"--", "/bin/sh", "-c", "kill -11 $$"});
+  const std::string nothing = submit({"--", "/no/such/program"});
+  partita({"wait", code + "-" + nothing}, 1);
+  EXPECT_EQ(job(code)["attempts"][0]["exit_code"], 7);
+  EXPECT_EQ(job(signal)["attempts"][0]["signal"], 11);
+  EXPECT_EQ(job(nothing)["state"], "failed");
+  EXPECT_NE(job(nothing)["reason"].get<std::string>().find("/no/such/program"), std::string::npos);
+}
+
+TEST_F(Live, ACancelledJobIsStoppedWithItsChildren) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string id = submit({"--", "/bin/sh", "-c", "sleep 1000 & sleep 1000"});
+  for (int i = 0; i < 200 && job(id)["state"] != "running"; ++i) ::usleep(20'000);
+  partita({"cancel", id});
+  partita({"wait", id}, 1);
+  EXPECT_EQ(job(id)["state"], "cancelled");
+  partita({"cancel", id});
+}
+
+TEST_F(Live, AJobThatGrowsIsRestartedEarlyOnALargerSliceBeforeItFails) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  const std::string id = submit({"--mem", "auto", "--", grow_program(), "2G", "12G", "20"});
+  partita({"wait", id});
+  const Json story = job(id);
+  EXPECT_EQ(story["state"], "done") << story.dump(1);
+  EXPECT_TRUE(has_event(story, "early-restart")) << story.dump(1);
+  EXPECT_FALSE(has_event(story, "out-of-memory")) << story.dump(1);
+  ASSERT_GE(story["attempts"].size(), 2U);
+  EXPECT_TRUE(story["attempts"][0]["slice"].get<std::string>().starts_with("1g.5gb"));
+  EXPECT_GT(story["attempts"].back()["peak_gib"].get<double>(), 10);
+  EXPECT_GT(story["energy_j_estimated"].get<double>(), 0);
+  // What was learnt serves the next of that name.
+  const std::string next = submit({"--mem", "auto", "--", grow_program(), "2G", "12G", "1"});
+  partita({"wait", next});
+  EXPECT_EQ(job(next)["attempts"].size(), 1U);
+}
+
+TEST_F(Live, AJobThatRunsOutOfMemoryBeginsAgainOneSizeUp) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1", "--no-early-restart"})) << daemon_.said();
+  const std::string id = submit({"--", grow_program(), "2G", "7G", "0.5"});
+  partita({"wait", id});
+  const Json story = job(id);
+  EXPECT_EQ(story["state"], "done") << story.dump(1);
+  EXPECT_TRUE(has_event(story, "out-of-memory"));
+  EXPECT_EQ(story["attempts"].size(), 2U);
+}
+
+TEST_F(Live, ACheckpointCommandRunsBeforeAnEarlyRestart) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  const std::string saved = folder_.path() + "/saved";
+  const std::string id =
+      submit({"--checkpoint", "/usr/bin/touch " + saved, "--", grow_program(), "2G", "7G", "12"});
+  partita({"wait", id});
+  EXPECT_TRUE(std::filesystem::exists(saved)) << job(id).dump(1);
+}
+
+TEST_F(Live, AfterKillTheJobGoesOnAndIsAdopted) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string notes = folder_.path() + "/notes";
+  const std::string id = submit({"--", job_program(), notes, "2"});
+  const std::string short_one = submit({"--", job_program(), notes, "0.5"});
+  for (int i = 0; i < 200 && job(short_one)["state"] != "running"; ++i) ::usleep(20'000);
+  daemon_.kill_now();
+  ::sleep(1);  // the short one ends meanwhile, and its end is found
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  partita({"wait", id + "," + short_one});
+  EXPECT_EQ(job(id)["attempts"].size(), 1U);
+  EXPECT_EQ(job(short_one)["attempts"].size(), 1U);
+  EXPECT_TRUE(has_event(job(id), "adopted"));
+}
+
+TEST_F(Live, InTheShadowItDecidesAndTouchesNothing) {
+  ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
+  const std::string id = submit({"--mem", "3G", "--", "/bin/true"});
+  ::usleep(500'000);
+  EXPECT_EQ(job(id)["state"], "queued");
+  for (const Json& gpu : daemon_.get("/v1/gpus")["gpus"]) EXPECT_TRUE(gpu["slices"].empty());
+  EXPECT_NE(daemon_.said().find("would cut GPU"), std::string::npos);
+}
+
+TEST_F(Live, TheSameKeyIsTheSameJob) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string body = submission({"/bin/true"}, "once");
+  const Json first = daemon_.ask("POST", "/v1/jobs", body).json();
+  const Json second = daemon_.ask("POST", "/v1/jobs", body).json();
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(Live, NoDaemonIsExitStatusThreeAndBadRequestsAreRefusedWithASentence) {
+  EXPECT_NE(partita({"queue"}, 3).find("partita serve"), std::string::npos);
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  partita({"job", "99"}, 1);
+  EXPECT_NE(partita({"submit", "--mem", "500G", "--", "/bin/true"}, 2).find("GiB"),
+            std::string::npos);
+  EXPECT_NE(partita({"submit"}, 2).find("--"), std::string::npos);
+}
+
+TEST_F(Live, TheInterfaceServesMetricsAndItsOwnDescription) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  EXPECT_EQ(daemon_.get("/v1/openapi.json")["openapi"], "3.0.3");
+  ::usleep(400'000);
+  const std::string metrics = daemon_.ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("partita_jobs{state=\"queued\"} 0"), std::string::npos);
+  EXPECT_NE(metrics.find("partita_gpu_energy_joules_total{gpu=\"1\",UUID="), std::string::npos);
+}
+
+TEST_F(Live, ASlowOrHalfOpenCallerHoldsUpNobody) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  std::vector<int> open;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  daemon_.socket().copy(address.sun_path, daemon_.socket().size());
+  for (int i = 0; i < 300; ++i) {
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::send(fd, "GET /v1/st", 10, MSG_NOSIGNAL), 10);
+    open.push_back(fd);
+  }
+  EXPECT_TRUE(daemon_.ask("GET", "/v1/status").good());
+  partita({"wait", submit({"--", "/bin/true"})});
+  for (const int fd : open) ::close(fd);
+}
+
+TEST_F(Live, FollowersAreToldWhatHappens) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  daemon_.socket().copy(address.sun_path, daemon_.socket().size());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string request = "GET /v1/events HTTP/1.1\r\n\r\n";
+  ASSERT_EQ(::send(fd, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  const std::string id = submit({"--", "/bin/true"});
+  partita({"wait", id});
+  std::string told;
+  std::array<char, 4096> piece{};
+  while (told.find("event: done") == std::string::npos) {
+    const ssize_t size = ::recv(fd, piece.data(), piece.size(), 0);
+    ASSERT_GT(size, 0) << told;
+    told.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  ::close(fd);
+  EXPECT_LT(told.find("event: submitted"), told.find("event: running"));
+}
+
+// As root only: there is no other user to become otherwise.
+TEST_F(Live, AJobHasItsOwnersRightsAndNoMore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: a job cannot be run as somebody else";
+  ::chmod(folder_.path().c_str(), 0755);
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  ::chmod(daemon_.socket().c_str(), 0666);
+  constexpr uid_t kNobody = 65534;
+  const std::string body = submission({"/usr/bin/id", "-u"}, "id");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool other =
+        ::setresgid(kNobody, kNobody, kNobody) == 0 && ::setresuid(kNobody, kNobody, kNobody) == 0;
+    cli::DaemonClient client(daemon_.socket());
+    ::_exit(other && client.ask("POST", "/v1/jobs", body).good() &&
+                    client.ask("GET", "/v1/jobs/1/output").good()
+                ? 0
+                : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(status_of(status), 0);
+  partita({"wait", "1"});
+  EXPECT_EQ(partita({"logs", "1"}), "65534\n");
+}
+
+}  // namespace
+}  // namespace partita::live_test
