@@ -201,10 +201,15 @@ std::string saving_text(const experiment::Summary& summary) {
 
 namespace {
 
+// What cannot be below the bound is not said to be: the interval of few days does not know.
+double low_of(const experiment::Interval& interval) {
+  return std::max(0.0, interval.low);
+}
+
 std::string gap_text(const std::optional<experiment::Relative>& gap) {
   if (!gap) return "-";
   if (!gap->interval) return fmt::format("{:.1f} %", 100 * gap->share);
-  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * gap->share, 100 * gap->interval->low,
+  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * gap->share, 100 * low_of(*gap->interval),
                      100 * gap->interval->high);
 }
 
@@ -213,7 +218,7 @@ void add_gap(nlohmann::ordered_json& json, const std::string& name,
   json[name + "_gap_percent"] =
       gap ? nlohmann::ordered_json(100 * gap->share) : nlohmann::ordered_json();
   if (!gap || !gap->interval) return;
-  json[name + "_gap_low_percent"] = 100 * gap->interval->low;
+  json[name + "_gap_low_percent"] = 100 * low_of(*gap->interval);
   json[name + "_gap_high_percent"] = 100 * gap->interval->high;
 }
 
