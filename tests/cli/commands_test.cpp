@@ -437,6 +437,24 @@ TEST_F(Commands, BoundProvesWhatNoScheduleCanBeat) {
   EXPECT_TRUE(one["energy_bound_j"].is_number());
 }
 
+// A bound that a run is below is made by hand; the experiment finds it in its files.
+TEST_F(Commands, AnExperimentWithARunBelowItsBoundFails) {
+  const std::string line =
+      "experiment --kind poisson --max-jobs 8 --rate 8 --gpus 1 --days 2 --bounds --out-dir .";
+  const auto json = run(line + " --json").json();
+  for (const auto& gap : json["settings"][0]["gaps"]) {
+    EXPECT_GE(gap["et_gap_percent"].get<double>(), 0);
+    EXPECT_GE(gap["energy_gap_low_percent"].get<double>(), 0);
+  }
+  std::string bounds = read("own.bounds.runs.jsonl");
+  const std::string key = "\"energy_j\":";
+  bounds.insert(bounds.find(key) + key.size(), "9");
+  write("own.bounds.runs.jsonl", bounds);
+  const Ran below = run(line);
+  EXPECT_EQ(below.status, 2);
+  EXPECT_NE(below.err.find("and its lower bound is 9"), std::string::npos) << below.err;
+}
+
 TEST_F(Commands, CompareShowsTheGapToTheBound) {
   out_of("generate --kind poisson --max-jobs 40 --seed 2 --out jobs.csv");
   const std::string line =
