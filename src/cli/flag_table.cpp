@@ -279,7 +279,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "log", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write every validation as a line of JSON.", .verbs = set_of(Verb::kTrain)},
     {.name = "checkpoint", .kind = ValueKind::kText, .metavar = "FILE",
-     .sentence = "Keep the state of training here, and go on from it when it is there (PPO only).",
+     .sentence = "Keep the state of training here, and go on from it when it is there; the "
+                 "model is the same to the bit.",
      .verbs = set_of(Verb::kTrain)},
 
     // Generated jobs

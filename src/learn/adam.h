@@ -17,6 +17,9 @@ class Adam {
   std::vector<float>& first() { return first_; }
   std::vector<float>& second() { return second_; }
   std::uint64_t& steps() { return steps_; }
+  const std::vector<float>& first() const { return first_; }
+  const std::vector<float>& second() const { return second_; }
+  std::uint64_t steps() const { return steps_; }
 
  private:
   static constexpr double kBeta1 = 0.9;

@@ -1,11 +1,14 @@
 #include "learn/evolution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/text.h"
 
 namespace partita::learn {
 
@@ -74,6 +77,58 @@ double Evolution::step() {
              anneal(options_.learning_rate, options_.learning_rate_end, part_done()));
   ++steps_;
   return mean;
+}
+
+namespace {
+
+constexpr const char* kOf = "evolution.";
+
+std::string fingerprint(const EvolutionOptions& options, const nn::Network& policy) {
+  return fmt::format("{} {} {} {} {} {} {} {}", fmt::join(policy.shape().widths, "x"),
+                     options.steps, options.pairs, options.days, options.spread,
+                     options.learning_rate, options.learning_rate_end, options.seed);
+}
+
+}  // namespace
+
+void Evolution::add_to(nn::TensorFile& file) const {
+  const auto add = [&](const char* name, std::span<const float> values) {
+    file.tensors.push_back(
+        {std::string(kOf) + name, {values.size()}, {values.begin(), values.end()}});
+  };
+  add("policy", policy_.parameters());
+  add("first", adam_.first());
+  add("second", adam_.second());
+  file.metadata[std::string(kOf) + "options"] = fingerprint(options_, policy_);
+  file.metadata[std::string(kOf) + "steps"] = std::to_string(steps_);
+}
+
+Status Evolution::resume(const nn::TensorFile& file) {
+  const auto options = file.metadata.find(std::string(kOf) + "options");
+  const auto steps = file.metadata.find(std::string(kOf) + "steps");
+  const std::string wanted = fingerprint(options_, policy_);
+  if (options == file.metadata.end() || steps == file.metadata.end()) {
+    return Error{"the checkpoint has no evolution in it"};
+  }
+  if (options->second != wanted) {
+    return Error{
+        fmt::format("the checkpoint is of other options ({}), wanted {}", options->second, wanted)};
+  }
+  const auto count = parse_int(steps->second);
+  const nn::Tensor* policy = file.find(std::string(kOf) + "policy");
+  const nn::Tensor* first = file.find(std::string(kOf) + "first");
+  const nn::Tensor* second = file.find(std::string(kOf) + "second");
+  for (const nn::Tensor* each : {policy, first, second}) {
+    if (each == nullptr || each->values.size() != policy_.parameters().size()) {
+      return Error{"the checkpoint lacks a part of evolution or has one of the wrong size"};
+    }
+  }
+  if (!count || *count < 0) return Error{"the checkpoint does not say how far evolution was"};
+  std::ranges::copy(policy->values, policy_.parameters().begin());
+  adam_.first() = first->values;
+  adam_.second() = second->values;
+  steps_ = adam_.steps() = static_cast<std::uint64_t>(*count);
+  return {};
 }
 
 }  // namespace partita::learn

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/result.h"
 #include "learn/adam.h"
 #include "nn/network.h"
+#include "nn/tensor_file.h"
 
 namespace partita::learn {
 
@@ -41,6 +43,10 @@ class Evolution {
   }
   // Tries all pairs once and moves. Gives the mean score of what was tried.
   double step();
+
+  // All that the next step depends on, into a checkpoint; and back from one.
+  void add_to(nn::TensorFile& file) const;
+  Status resume(const nn::TensorFile& file);
 
   const nn::Network& policy() const { return policy_; }
   std::uint64_t steps() const { return steps_; }

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "learn/pieces.h"
 #include "learn/place_trainer.h"
+#include "learn/train_state.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
@@ -27,6 +28,14 @@ Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
   return sim::simulate(day, run, **policy, repartitioner);
 }
 
+std::string log_text(const PpoReport& round) {
+  return fmt::format(
+      R"(,"episode_reward":{:.6f},"entropy":{:.5f},"divergence":{:.6f},"clipped_share":{:.4f},)"
+      R"("explained":{:.4f},"learning_rate":{:.3g},"entropy_weight":{:.3g})",
+      round.episode_reward, round.entropy, round.divergence, round.clipped_share, round.explained,
+      round.learning_rate, round.entropy_weight);
+}
+
 class Trainer {
  public:
   Trainer(const TrainOptions& options, System system, MixRules rules)
@@ -40,6 +49,8 @@ class Trainer {
   Result<Trained> run();
 
  private:
+  Status take_up(const nn::TensorFile& checkpoint);
+  Status learn_first_part();
   Status learn_by_ppo();
   // The untrained policy that asks for the first mix of the menu.
   Status lean_on_first();
@@ -52,6 +63,13 @@ class Trainer {
                   const std::string& more);
   bool has_stalled() const { return since_best_ >= options_.patience; }
   void report(double part) const;
+  // Puts what training knows beside the state of an algorithm and hands it out.
+  Status save(std::string_view phase, double next_validation, nn::TensorFile file) const;
+  // Where a checkpoint left off; nothing when this phase does not begin from one.
+  std::optional<double> left_off(std::string_view phase) const {
+    if (!resumed_ || resumed_->phase != phase) return {};
+    return resumed_->next_validation;
+  }
   // What training is after: ET, with energy as heavy as asked for.
   double weigh(const sim::RunResult& day, std::uint64_t index) const {
     const double weight = options_.energy_weights[index % options_.energy_weights.size()];
@@ -64,6 +82,7 @@ class Trainer {
   MixRules rules_;
   Trained best_;
   std::optional<double> best_weighed_;
+  std::optional<TrainState> resumed_;
   int since_best_ = 0;
   double first_part_ = 1;  // of the work that comes before evolution
 };
@@ -127,6 +146,14 @@ void Trainer::report(double part) const {
   if (options_.progress) options_.progress(part);
 }
 
+Status Trainer::save(std::string_view phase, double next_validation, nn::TensorFile file) const {
+  if (!options_.checkpoint) return {};
+  add_state({std::string(phase), next_validation, since_best_, best_.decisions, best_.validation_et,
+             best_.validation_energy_w_min, best_weighed_, best_.model},
+            file);
+  return options_.checkpoint(file);
+}
+
 Status Trainer::learn_by_ppo() {
   PpoOptions ppo_options = system_.ppo;
   if (options_.steps > 0) ppo_options.steps = options_.steps;
@@ -135,28 +162,24 @@ Status Trainer::learn_by_ppo() {
   std::vector<std::unique_ptr<Env>> envs;
   for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
   Ppo ppo(ppo_options, std::move(envs));
-  if (options_.resume != nullptr) {
-    if (const Status resumed = ppo.resume(*options_.resume); !resumed) return resumed;
-  }
   const double step = 1.0 / options_.validations;
-  double next = ppo.part_done() + step;
+  double next = step;
+  if (const auto left = left_off("ppo")) {
+    if (const Status resumed = ppo.resume(*options_.resume); !resumed) return resumed;
+    next = *left;
+  }
   while (!ppo.finished() && !has_stalled()) {
     const PpoReport round = ppo.round();
     best_.decisions = round.steps;
     report(first_part_ * ppo.part_done());
-    if (ppo.at_checkpoint() && options_.checkpoint) {
-      if (const Status saved = options_.checkpoint(ppo.checkpoint()); !saved) return saved;
+    if (ppo.part_done() >= next || ppo.finished()) {
+      next = ppo.part_done() + step;
+      const Status valid = validate(model_of(ppo.policy(), ppo.normaliser()), "ppo",
+                                    ppo.part_done(), log_text(round));
+      if (!valid) return valid;
     }
-    if (ppo.part_done() < next && !ppo.finished()) continue;
-    next = ppo.part_done() + step;
-    const std::string more = fmt::format(
-        R"(,"episode_reward":{:.6f},"entropy":{:.5f},"divergence":{:.6f},"clipped_share":{:.4f},)"
-        R"("explained":{:.4f},"learning_rate":{:.3g},"entropy_weight":{:.3g})",
-        round.episode_reward, round.entropy, round.divergence, round.clipped_share, round.explained,
-        round.learning_rate, round.entropy_weight);
-    const Status valid =
-        validate(model_of(ppo.policy(), ppo.normaliser()), "ppo", ppo.part_done(), more);
-    if (!valid) return valid;
+    if (!ppo.at_checkpoint()) continue;
+    if (const Status saved = save("ppo", next, ppo.checkpoint()); !saved) return saved;
   }
   return {};
 }
@@ -232,7 +255,12 @@ Status Trainer::learn_by_evolution() {
   Evolution evolution(evolution_options, best_.model.policy, score);
   const double step = 1.0 / options_.validations;
   double next = step;
-  since_best_ = 0;
+  if (const auto left = left_off("evolution")) {
+    if (const Status resumed = evolution.resume(*options_.resume); !resumed) return resumed;
+    next = *left;
+  } else {
+    since_best_ = 0;
+  }
   while (!evolution.finished() && !has_stalled()) {
     for (std::size_t i = 0; i < days.size(); ++i) {
       days[i] = options_.days(kFirstDay + evolution.steps() * days.size() + i);
@@ -249,18 +277,44 @@ Status Trainer::learn_by_evolution() {
     const Status valid = validate(trial, "evolution", evolution.part_done(),
                                   fmt::format(R"(,"tried_et":{:.6f})", tried));
     if (!valid) return valid;
+    nn::TensorFile file;
+    evolution.add_to(file);
+    if (const Status saved = save("evolution", next, std::move(file)); !saved) return saved;
   }
   return {};
 }
 
+Status Trainer::take_up(const nn::TensorFile& file) {
+  auto state = read_state(file);
+  if (!state) return state.error();
+  best_.model = state->best;
+  best_.validation_et = state->best_et;
+  best_.validation_energy_w_min = state->best_energy_w_min;
+  best_.decisions = state->decisions;
+  best_weighed_ = state->best_weighed;
+  since_best_ = state->since_best;
+  resumed_ = *std::move(state);
+  return {};
+}
+
+Status Trainer::learn_first_part() {
+  if (!options_.from.empty()) return lean_on_first();
+  return system_.algorithm == Algorithm::kPpo ? learn_by_ppo() : learn_by_dqn();
+}
+
 Result<Trained> Trainer::run() {
+  if (system_.algorithm == Algorithm::kDqn && options_.checkpoint) {
+    return Error{fmt::format("{} keeps no checkpoint: it learns in seconds", system_.name)};
+  }
   const bool evolves = options_.evolves && system_.evolution.steps > 0;
   first_part_ = evolves ? 0.5 : 1;
-  const Status learned = !options_.from.empty()                 ? lean_on_first()
-                         : system_.algorithm == Algorithm::kPpo ? learn_by_ppo()
-                                                                : learn_by_dqn();
-  if (!learned) return learned.error();
-  best_.stopped_early = has_stalled();
+  if (options_.resume != nullptr) {
+    if (const Status taken = take_up(*options_.resume); !taken) return taken.error();
+  }
+  if (!left_off("evolution")) {
+    if (const Status learned = learn_first_part(); !learned) return learned.error();
+    best_.stopped_early = has_stalled();
+  }
   if (evolves) {
     if (const Status evolved = learn_by_evolution(); !evolved) return evolved.error();
   }

@@ -49,7 +49,8 @@ struct TrainOptions {
   // A line of JSON for every validation.
   std::function<void(const std::string&)> log;
   std::function<void(double)> progress;
-  // Called with the state of training when it can be taken up again (PPO only); and such a state.
+  // Called with the state of training when it can be taken up again, and such a state: what comes
+  // out is then the same to the bit. Not with DQN.
   std::function<Status(const nn::TensorFile&)> checkpoint;
   const nn::TensorFile* resume = nullptr;
 };
