@@ -48,6 +48,21 @@ Return fill_list(std::vector<Item>& items, const Call& call) {
   return nvml::kInsufficientSize;
 }
 
+// This call writes as many as there are, however many it is told there is room for (seen on an
+// H200, driver 580): the number is asked for first.
+Return read_placements(const NvmlLibrary& library, nvml::Device device, DriverProfile& profile) {
+  constexpr unsigned kPlacementsMax = 1024;
+  unsigned count = 0;
+  const Return counted = library->gi_placements(device, profile.info.id, nullptr, &count);
+  if (counted != nvml::kSuccess) return counted;
+  if (count > kPlacementsMax) return nvml::kInsufficientSize;
+  profile.placements.resize(count);
+  const Return code =
+      library->gi_placements(device, profile.info.id, profile.placements.data(), &count);
+  profile.placements.resize(std::min<std::size_t>(count, profile.placements.size()));
+  return code;
+}
+
 }  // namespace
 
 Done NvmlSession::begin() {
@@ -135,11 +150,7 @@ Answer<NvmlSession::ModelPointer> NvmlSession::read_model(nvml::Device device,
     if (code == nvml::kNotSupported) continue;
     if (code == nvml::kInvalidArgument) break;
     if (code != nvml::kSuccess) return nvml_error(code, name + ": reading its profiles");
-    profile.placements.resize(mig::kMemorySlicesMax);
-    const Return placements =
-        fill_list(profile.placements, [&](nvml::Placement* items, unsigned* count) {
-          return (*library_)->gi_placements(device, profile.info.id, items, count);
-        });
+    const Return placements = read_placements(*library_, device, profile);
     if (placements != nvml::kSuccess) {
       return nvml_error(placements, name + ": reading the placements of a profile");
     }

@@ -369,20 +369,38 @@ TEST_F(FakeH200, TheSmallestProfileIsTheRealOne) {
   EXPECT_EQ(info.multiprocessor_count, 16U);
   EXPECT_EQ(info.instance_count, 7U);
   EXPECT_STREQ(info.name, "MIG 1g.18gb");
-  info.version = 0;
-  EXPECT_EQ((*library_)->gi_profile_v(device_, 0, &info), nvml::kArgumentVersionMismatch);
+  info.version = 7;
+  EXPECT_EQ((*library_)->gi_profile_v(device_, 0, &info), nvml::kInvalidArgument);
 }
 
 TEST_F(FakeH200, PlacementsAreAnsweredWithMigOff) {
   std::array<nvml::Placement, 8> places = {};
-  unsigned count = 8;
+  unsigned count = 0;
+  ASSERT_EQ((*library_)->gi_placements(device_, 9, nullptr, &count), nvml::kSuccess);
+  ASSERT_EQ(count, 2U);
+  count = 1;  // the real one does not look at it
   ASSERT_EQ((*library_)->gi_placements(device_, 9, places.data(), &count), nvml::kSuccess);
   ASSERT_EQ(count, 2U);
   EXPECT_EQ(places[0].start, 0U);
   EXPECT_EQ(places[1].start, 4U);
   EXPECT_EQ(places[1].size, 4U);
+  EXPECT_EQ((*library_)->gi_placements(device_, 77, places.data(), &count), nvml::kInvalidArgument);
   nvml::GpuInstance handle = nullptr;
   EXPECT_EQ((*library_)->gi_create(device_, 9, places.data(), &handle), nvml::kNotSupported);
+}
+
+TEST_F(FakeH200, WithMigOffListsAreEmptyAndNothingIsFound) {
+  std::array<nvml::GpuInstance, 8> instances = {};
+  unsigned count = 8;
+  EXPECT_EQ((*library_)->gi_list(device_, 19, instances.data(), &count), nvml::kSuccess);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ((*library_)->gi_by_id(device_, 1, instances.data()), nvml::kNotFound);
+  EXPECT_EQ((*library_)->mig_device_count(device_, &count), nvml::kSuccess);
+  EXPECT_EQ(count, 0U);
+  nvml::Device slice = nullptr;
+  EXPECT_EQ((*library_)->mig_device_by_index(device_, 0, &slice), nvml::kNotFound);
+  EXPECT_EQ((*library_)->mig_device_gi(device_, &count), nvml::kInvalidArgument);
+  EXPECT_EQ((*library_)->device_by_index(99, &slice), nvml::kInvalidArgument);
 }
 
 TEST(OpenBackend, NvmlIsOpenedByPathAndByDefault) {

@@ -270,7 +270,7 @@ Return nvmlDeviceGetGpuInstanceProfileInfo(Device device, unsigned argument,
 Return nvmlDeviceGetGpuInstanceProfileInfoV(Device device, unsigned argument,
                                             nvml::GpuInstanceProfileV2* info) {
   ENTER(nvmlDeviceGetGpuInstanceProfileInfoV);
-  if (info->version != nvml::kGpuInstanceProfileV2) return nvml::kArgumentVersionMismatch;
+  if (info->version != nvml::kGpuInstanceProfileV2) return nvml::kInvalidArgument;
   const Return code = profile_info(device, argument, info);
   if (code != nvml::kSuccess) return code;
   const std::string name(profile_at(*world().gpu_of(device), argument)->name);
@@ -284,9 +284,13 @@ Return nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, unsigned pro
   if (gpu == nullptr) return nvml::kInvalidArgument;
   for (const FakeProfile& profile : gpu->part->profiles) {
     if (profile.id + gpu->id_offset != profile_id) continue;
-    std::vector<nvml::Placement> all;
-    for (const unsigned start : profile.starts) all.push_back({start, profile.memory_slices});
-    return give_list(all, placements, count);
+    // As the real one: `count` is not looked at, and an array gets all of them.
+    *count = 0;
+    for (const unsigned start : profile.starts) {
+      if (placements != nullptr) placements[*count] = {start, profile.memory_slices};
+      ++*count;
+    }
+    return nvml::kSuccess;
   }
   return nvml::kInvalidArgument;
 }
@@ -319,7 +323,6 @@ Return nvmlDeviceGetGpuInstances(Device device, unsigned profile_id, GpuInstance
   ENTER(nvmlDeviceGetGpuInstances);
   const FakeGpu* const gpu = world().gpu_of(device);
   if (gpu == nullptr) return nvml::kInvalidArgument;
-  if (!gpu->mig) return nvml::kNotSupported;
   std::vector<GpuInstance> found;
   for (const auto& instance : gpu->instances) {
     if (instance->alive && instance->profile->id + gpu->id_offset == profile_id) {
@@ -333,7 +336,6 @@ Return nvmlDeviceGetGpuInstanceById(Device device, unsigned id, GpuInstance* han
   ENTER(nvmlDeviceGetGpuInstanceById);
   const FakeGpu* const gpu = world().gpu_of(device);
   if (gpu == nullptr) return nvml::kInvalidArgument;
-  if (!gpu->mig) return nvml::kNotSupported;
   for (const auto& instance : gpu->instances) {
     if (!instance->alive || instance->id != id) continue;
     *handle = reinterpret_cast<GpuInstance>(instance.get());
@@ -424,7 +426,7 @@ Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* count) {
   ENTER(nvmlDeviceGetMaxMigDeviceCount);
   const FakeGpu* const gpu = world().gpu_of(device);
   if (gpu == nullptr) return nvml::kInvalidArgument;
-  *count = gpu->part->mig_devices_max;
+  *count = gpu->mig ? gpu->part->mig_devices_max : 0;
   return nvml::kSuccess;
 }
 
@@ -432,7 +434,6 @@ Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device
   ENTER(nvmlDeviceGetMigDeviceHandleByIndex);
   const FakeGpu* const gpu = world().gpu_of(device);
   if (gpu == nullptr || index >= gpu->part->mig_devices_max) return nvml::kInvalidArgument;
-  if (!gpu->mig) return nvml::kNotSupported;
   for (const auto& instance : gpu->instances) {
     for (const auto& compute : instance->compute) {
       if (!compute->alive || compute->mig_index != index) continue;
