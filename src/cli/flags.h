@@ -16,6 +16,7 @@ namespace partita::cli {
 enum class Verb : std::uint8_t {
   kGpus,
   kLayouts,
+  kLayout,
   kGenerate,
   kConvert,
   kSimulate,

@@ -107,6 +107,10 @@ std::vector<std::string> study_names() {
   return names;
 }
 
+std::vector<std::string> layout_actions() {
+  return {"plan", "apply", "assert", "export", "generate-config"};
+}
+
 std::vector<std::string> plan_names() {
   return {"static", "timetable"};
 }

@@ -23,6 +23,7 @@ std::vector<std::string> preset_names();
 std::vector<std::string> shell_names();
 std::vector<std::string> verb_names();
 std::vector<std::string> study_names();
+std::vector<std::string> layout_actions();
 std::vector<std::string> plan_names();
 std::vector<std::string> system_names();
 std::vector<std::string> judging_days();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/live_gpus.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "mig/gpu_model.h"
@@ -133,6 +134,7 @@ std::string profiles_text(const GpuModel& model, bool bold) {
 }  // namespace
 
 Outcome run_gpus(const Values& values, Console& console) {
+  if (values.has_switch("live")) return run_live_gpus(values, console);
   if (values.has_switch("json")) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const GpuModel* model : mig::catalogue()) json.push_back(model_json(*model));

@@ -12,6 +12,7 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "Figures that are not established for the part, but carried over from a sibling, have a "
      "star.",
      "partita gpus\n"
+     "partita gpus --live --backend simulated:2xa100-40gb\n"
      "partita gpus --profiles --json"},
     {Verb::kLayouts, "layouts", "layouts a GPU can take",
      "Each layout is drawn over the memory slices of the GPU. A number before it is the papers' "
@@ -19,6 +20,18 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "twice the memory show with --double-memory.",
      "partita layouts --gpu a100-40gb --maximal\n"
      "partita layouts --gpu h200-141gb --double-memory --media"},
+    {Verb::kLayout, "layout", "change how the GPUs of this node are cut, with little disturbance",
+     "Reads and writes mig-parted's configuration files. plan prints the fewest steps that touch "
+     "no busy slice, or who is in the way; apply makes them, takes them back when one fails and "
+     "finishes an interrupted change first; assert compares; export prints what is there; "
+     "generate-config prints layouts worth having. Exit status 1 means that it is impossible now, "
+     "that it was taken back, or that what is there differs.",
+     "partita layout generate-config --backend simulated:2xa100-40gb,state=gpus.json > "
+     "layouts.yaml\n"
+     "partita layout plan -f layouts.yaml -c all-balanced --backend "
+     "simulated:2xa100-40gb,state=gpus.json\n"
+     "partita layout apply -f layouts.yaml -c all-balanced\n"
+     "partita layout export --json"},
     {Verb::kGenerate, "generate", "make a file of jobs",
      "The same seed and options give the same bytes on every machine. --json prints a summary and "
      "needs --out, since the jobs take standard output.",

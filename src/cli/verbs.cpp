@@ -13,6 +13,8 @@ Outcome dispatch(const Command& command, Console& console) {
   switch (command.verb) {
     case Verb::kGpus:
       return run_gpus(values, console);
+    case Verb::kLayout:
+      return run_layout(values, console);
     case Verb::kLayouts:
       return run_layouts(values, console);
     case Verb::kGenerate:

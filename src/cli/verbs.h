@@ -16,6 +16,7 @@ using Outcome = Result<int>;
 
 Outcome run_gpus(const Values& values, Console& console);
 Outcome run_layouts(const Values& values, Console& console);
+Outcome run_layout(const Values& values, Console& console);
 Outcome run_generate(const Values& values, Console& console);
 Outcome run_convert(const Values& values, Console& console);
 Outcome run_simulate(const Values& values, Console& console);

@@ -270,6 +270,10 @@ FaultyBackend::Trouble FaultyBackend::in_the_way(GpuId gpu, mig::Placement place
   return trouble(Fault::kInsufficientResources, gpu, "a half-made slice is in the way");
 }
 
+bool FaultyBackend::is_orphan(const InstanceKey& key) const {
+  return std::ranges::count(orphans_, key, &Instance::key) > 0;
+}
+
 mig::Layout FaultyBackend::orphans_on(GpuId gpu) const {
   mig::Layout layout;
   for (const Instance& orphan : orphans_) {
@@ -347,6 +351,7 @@ Done FaultyBackend::destroy(const InstanceKey& key) {
 Answer<MemoryUse> FaultyBackend::memory(const InstanceKey& key) {
   const std::scoped_lock lock(mutex_);
   if (Trouble found = before(Call::kMemory, key.gpu)) return *found;
+  if (is_orphan(key)) return MemoryUse{};
   Answer<MemoryUse> use = inner_->memory(inside(key));
   if (use && struck({17}, Call::kMemory, key.gpu)) use->used_mib = use->total_mib;
   return use;
@@ -355,6 +360,7 @@ Answer<MemoryUse> FaultyBackend::memory(const InstanceKey& key) {
 Answer<std::vector<ProcessUse>> FaultyBackend::processes(const InstanceKey& key) {
   const std::scoped_lock lock(mutex_);
   if (Trouble found = before(Call::kProcesses, key.gpu)) return *found;
+  if (is_orphan(key)) return std::vector<ProcessUse>();
   return inner_->processes(inside(key));
 }
 

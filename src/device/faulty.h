@@ -77,6 +77,7 @@ class FaultyBackend : public Backend {
   void change_behind_our_back(GpuId gpu, bool vanish);
   Trouble in_the_way(GpuId gpu, mig::Placement placement);
   mig::Layout orphans_on(GpuId gpu) const;
+  bool is_orphan(const InstanceKey& key) const;
 
   GpuId inside(GpuId outer) const;
   GpuId outside(GpuId inner) const;

@@ -22,7 +22,7 @@ class Errors : public ProgramTest {
 };
 
 TEST_F(Errors, UnknownNamesAreAnsweredWithTheKnownOnes) {
-  expect_complaint("frobnicate", "known: gpus, layouts, generate");
+  expect_complaint("frobnicate", "known: gpus, layouts, layout, generate");
   expect_complaint("simulat", "did you mean simulate?");
   expect_complaint("simulate --gpuss 3", "did you mean --gpus?");
   expect_complaint("layouts --gpu a1000", "known: a30-24gb, a100-40gb");

@@ -1,0 +1,269 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/backends.h"
+#include "cli/layout_text.h"
+#include "cli/verbs.h"
+#include "device/layout_apply.h"
+
+namespace partita::cli {
+namespace {
+
+using device::ApplyResult;
+using device::Backend;
+using device::GpuPlan;
+using device::GpuSituation;
+using device::Journal;
+using device::MigConfig;
+using device::MigConfigFile;
+using nlohmann::ordered_json;
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+Result<std::vector<GpuSituation>> situation_of(Backend& backend) {
+  const auto now = device::read_situation(backend);
+  if (!now) return told(now.error());
+  return *now;
+}
+
+// A flag, or the variable that mig-parted takes it from.
+std::string flag_or(const Values& values, std::string_view name, const char* variable) {
+  return values.is_set(name) ? values.text(name) : environment(variable);
+}
+
+struct Selected {
+  std::string label;
+  MigConfig config;
+};
+
+Result<Selected> selected_config(const Values& values) {
+  const std::string path = flag_or(values, "config-file", "MIG_PARTED_CONFIG_FILE");
+  if (path.empty()) return Error{"--config-file is missing: a file of layouts, - for stdin"};
+  std::ifstream file(path == "-" ? "/dev/stdin" : path, std::ios::binary);
+  if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Result<MigConfigFile> configs = device::parse_mig_config(text);
+  if (!configs) return Error{fmt::format("{}: {}", path, configs.error().message)};
+  std::string label = flag_or(values, "selected-config", "MIG_PARTED_SELECTED_CONFIG");
+  const std::vector<std::string> labels = configs->labels();
+  if (label.empty() && labels.size() == 1) label = labels.front();
+  if (label.empty()) {
+    return Error{
+        fmt::format("--selected-config is missing; {} has {}", path, fmt::join(labels, ", "))};
+  }
+  const MigConfig* const config = configs->find(label);
+  if (config == nullptr) return unknown_name("configuration", label, labels);
+  return Selected{label, *config};
+}
+
+// Where a change under way is noted: --journal, or in the user's state folder.
+Result<std::filesystem::path> journal_path(const Values& values) {
+  std::filesystem::path path;
+  if (values.is_set("journal")) {
+    path = values.text("journal");
+  } else {
+    std::filesystem::path folder = "/var/lib/partita";
+    const std::string state = environment("XDG_STATE_HOME");
+    const std::string home = environment("HOME");
+    if (::geteuid() != 0 && !home.empty()) folder = home + "/.local/state/partita";
+    if (!state.empty()) folder = state + "/partita";
+    path = folder / "layout-journal.json";
+  }
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
+  return path;
+}
+
+// One change at a time; released when the program ends, however it does.
+Status lock_journal(const std::filesystem::path& path) {
+  const std::string name = path.string() + ".lock";
+  const int fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return Error{fmt::format("{}: {}", name, std::strerror(errno))};
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+  ::close(fd);
+  return Error{fmt::format("{}: another `partita layout apply` is at work", name)};
+}
+
+struct Planned {
+  Selected selected;
+  std::vector<GpuPlan> plans;
+
+  bool possible() const {
+    return std::ranges::all_of(plans, [](const GpuPlan& plan) { return plan.possible(); });
+  }
+};
+
+Result<Planned> planned(const Values& values, Backend& backend) {
+  Result<Selected> selected = selected_config(values);
+  if (!selected) return selected.error();
+  const Result<std::vector<GpuSituation>> now = situation_of(backend);
+  if (!now) return now.error();
+  Result<std::vector<GpuPlan>> plans = device::plan_config(selected->config, *now);
+  if (!plans) return Error{fmt::format("{}: {}", selected->label, plans.error().message)};
+  return Planned{std::move(*selected), std::move(*plans)};
+}
+
+Outcome run_plan(const Values& values, Console& console, Backend& backend) {
+  const Result<Planned> plan = planned(values, backend);
+  if (!plan) return plan.error();
+  if (values.has_switch("json")) {
+    print_json(console, plans_json(plan->selected.label, plan->plans));
+  } else {
+    console.out.write(plans_text(plan->selected.label, plan->plans));
+  }
+  return plan->possible() ? 0 : 1;
+}
+
+// What `apply` says at its end.
+int tell_result(const Values& values, Console& console, const std::string& label,
+                const ApplyResult& result) {
+  static constexpr std::array<const char*, 3> kEnds = {"done", "taken-back", "stuck"};
+  const auto end = static_cast<std::size_t>(result.end);
+  if (values.has_switch("json")) {
+    ordered_json json;
+    json["config"] = label;
+    json["result"] = kEnds.at(end);
+    json["steps"] = result.steps;
+    json["failure"] = result.failure.empty() ? ordered_json() : ordered_json(result.failure);
+    print_json(console, json);
+  } else if (result.end == ApplyResult::End::kDone) {
+    console.out.write(fmt::format(
+        "{}: {}\n", label,
+        result.steps == 0 ? "nothing to do" : fmt::format("done, {} steps", result.steps)));
+  }
+  if (result.end == ApplyResult::End::kTakenBack) {
+    complain(fmt::format("{}; everything is as it was before", result.failure));
+  }
+  if (result.end == ApplyResult::End::kStuck) {
+    complain(
+        fmt::format("{}; the change is half done: run `partita layout apply` without a file "
+                    "to try again, with --rollback to go back",
+                    result.failure));
+  }
+  return result.end == ApplyResult::End::kDone ? 0 : 1;
+}
+
+device::StepListener step_teller(const Values& values, Console& console) {
+  if (values.has_switch("json")) return [](const GpuPlan&, const device::PlanStep&) {};
+  return [&console](const GpuPlan& plan, const device::PlanStep& step) {
+    console.out.write(step_text(plan, step) + "\n");
+  };
+}
+
+Outcome run_resume(const Values& values, Console& console, Backend& backend,
+                   const std::filesystem::path& path, const Journal& journal) {
+  const bool back = values.has_switch("rollback");
+  warn(fmt::format("a change to {} was interrupted; {} first", journal.label,
+                   back || journal.taking_back ? "taking it back" : "finishing it"));
+  const ApplyResult result =
+      device::resume_layouts(backend, journal, path, back, step_teller(values, console));
+  return tell_result(values, console, journal.label, result);
+}
+
+Outcome run_apply(const Values& values, Console& console, Backend& backend) {
+  const Result<std::filesystem::path> path = journal_path(values);
+  if (!path) return path.error();
+  if (const Status locked = lock_journal(*path); !locked) return locked.error();
+  const Result<std::optional<Journal>> journal = device::read_journal(*path);
+  if (!journal) return journal.error();
+  const bool has_file = !flag_or(values, "config-file", "MIG_PARTED_CONFIG_FILE").empty();
+  const bool alone = !has_file || values.has_switch("rollback");
+  if (journal->has_value()) {
+    // What was begun is finished before anything new.
+    const Outcome resumed = run_resume(values, console, backend, *path, **journal);
+    if (!resumed || *resumed != 0 || alone) return resumed;
+  } else if (values.has_switch("rollback")) {
+    return Error{
+        fmt::format("--rollback: no change is under way ({} is not there)", path->string())};
+  }
+  const Result<Planned> plan = planned(values, backend);
+  if (!plan) return plan.error();
+  if (!plan->possible()) {
+    for (const GpuPlan& one : plan->plans) {
+      if (!one.possible()) complain(device::blocked_sentence(one));
+    }
+    if (values.has_switch("json"))
+      print_json(console, plans_json(plan->selected.label, plan->plans));
+    return 1;
+  }
+  const ApplyResult result = device::apply_layouts(backend, plan->plans, plan->selected.label,
+                                                   *path, step_teller(values, console));
+  return tell_result(values, console, plan->selected.label, result);
+}
+
+Outcome run_assert(const Values& values, Console& console, Backend& backend) {
+  const Result<Selected> selected = selected_config(values);
+  if (!selected) return selected.error();
+  const Result<std::vector<GpuSituation>> now = situation_of(backend);
+  if (!now) return now.error();
+  const Result<std::vector<GpuPlan>> plans = device::plan_config(selected->config, *now);
+  if (!plans) return Error{fmt::format("{}: {}", selected->label, plans.error().message)};
+  const std::vector<std::string> differences = differences_of(*plans);
+  if (values.has_switch("json")) {
+    ordered_json json;
+    json["config"] = selected->label;
+    json["same"] = differences.empty();
+    json["differences"] = differences;
+    print_json(console, json);
+  } else {
+    for (const std::string& difference : differences) complain(difference);
+    if (differences.empty()) console.out.write(fmt::format("{}: applied\n", selected->label));
+  }
+  return differences.empty() ? 0 : 1;
+}
+
+void print_configs(const Values& values, Console& console, const MigConfigFile& file) {
+  console.out.write(values.has_switch("json") ? device::format_mig_config_json(file)
+                                              : device::format_mig_config(file));
+}
+
+Outcome run_export(const Values& values, Console& console, Backend& backend) {
+  const Result<std::vector<GpuSituation>> now = situation_of(backend);
+  if (!now) return now.error();
+  MigConfigFile file;
+  file.configs.emplace_back(values.text("label"), device::config_of(*now));
+  print_configs(values, console, file);
+  return 0;
+}
+
+Outcome run_generate_config(const Values& values, Console& console, Backend& backend) {
+  const auto gpus = backend.gpus();
+  if (!gpus) return told(gpus.error());
+  print_configs(values, console, device::useful_configs(*gpus));
+  return 0;
+}
+
+}  // namespace
+
+Outcome run_layout(const Values& values, Console& console) {
+  if (!values.is_set("WHAT")) {
+    return Error{"layout needs one of plan, apply, assert, export, generate-config"};
+  }
+  const Result<std::unique_ptr<Backend>> backend = open_backend_of(values);
+  if (!backend) return backend.error();
+  const std::string what = values.text("WHAT");
+  if (what == "plan") return run_plan(values, console, **backend);
+  if (what == "apply") return run_apply(values, console, **backend);
+  if (what == "assert") return run_assert(values, console, **backend);
+  if (what == "export") return run_export(values, console, **backend);
+  return run_generate_config(values, console, **backend);
+}
+
+}  // namespace partita::cli
