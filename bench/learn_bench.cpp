@@ -3,15 +3,19 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "base/check.h"
 #include "learn/backward.h"
 #include "learn/mix_env.h"
+#include "learn/place_env.h"
 #include "learn/ppo.h"
 #include "learn/systems.h"
+#include "policies/layout_list.h"
 #include "policies/learned/learned_repartitioner.h"
+#include "policies/learned/place_scheduler.h"
 #include "workload/generators/papers.h"
 #include "workload/job_source.h"
 
@@ -97,43 +101,138 @@ void mean_field_plus_training(benchmark::State& state) {
 }
 BENCHMARK(mean_field_plus_training)->Unit(benchmark::kMillisecond);
 
-// An environment that costs nothing, to see what learning costs: 88 numbers seen, 20 choices, as
-// the technical report's placement has.
-class Trivial : public learn::Env {
- public:
-  learn::EnvSpec spec() const override { return {88, {1, 20}}; }
-  void begin(std::uint64_t) override { left_ = 1'000; }
-  void observe(std::span<float> observation, std::span<std::uint8_t> allowed,
-               std::span<std::uint16_t> draws) override {
-    for (float& each : observation) each = static_cast<float>(left_ % 7);
-    for (std::uint8_t& each : allowed) each = 1;
-    draws[0] = 1;
-  }
-  learn::Step step(std::span<const std::uint16_t> table) override {
-    return {static_cast<float>(table[0]), --left_ == 0};
-  }
+// The technical report's placement: its layouts, its day, no preemption.
+std::unique_ptr<learn::Env> place_env() {
+  learn::PlaceEnvOptions options;
+  options.run.model = *mig::find_gpu("a100-40gb");
+  options.run.gpus = 8;
+  options.run.power = *mig::find_power_curve(*options.run.model, "tech-report");
+  options.run.preemption.mode = decide::Preemption::Mode::kNone;
+  options.run.horizon = Micros::seconds(86'400);
+  options.layouts =
+      *policies::parse_layout_list(*options.run.model, 8, "t1,t1,t2,t2,t3,t3,t12,t12");
+  options.days = [](std::uint64_t episode) {
+    workload::PapersOptions papers;
+    papers.seed = episode;
+    papers.mix.deadline_low = 2;
+    papers.mix.deadline_high = 4;
+    auto source = workload::make_papers(papers);
+    CHECK(source.ok());
+    return *workload::read_all(**source);
+  };
+  return std::make_unique<learn::PlaceEnv>(options);
+}
 
- private:
-  int left_ = 0;
-};
+// The environment alone: observation and step, the first slice allowed each time.
+void place_env_steps(benchmark::State& state) {
+  const auto env = place_env();
+  std::vector<float> observation(static_cast<std::size_t>(env->spec().observation));
+  std::vector<std::uint8_t> allowed(static_cast<std::size_t>(env->spec().table.choices));
+  std::vector<std::uint16_t> draws(1);
+  std::vector<std::uint16_t> table(allowed.size());
+  std::uint64_t day = 0;
+  env->begin(day);
+  for (auto _ : state) {
+    env->observe(observation, allowed, draws);
+    std::ranges::fill(table, std::uint16_t{0});
+    table[static_cast<std::size_t>(std::ranges::max_element(allowed) - allowed.begin())] = 1;
+    if (env->step(table).done) env->begin(++day);
+  }
+  state.counters["steps/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+BENCHMARK(place_env_steps);
 
-void trivial_training(benchmark::State& state, std::vector<int> hidden, int epochs) {
-  std::vector<std::unique_ptr<learn::Env>> envs;
-  for (int i = 0; i < 64; ++i) envs.push_back(std::make_unique<Trivial>());
-  learn::PpoOptions options;
-  options.hidden = std::move(hidden);
-  options.epochs = epochs;
-  options.steps_per_round = 64;
-  options.minibatch = 2048;
+// Rollout and update together. Processor time is that of all threads.
+void place_training(benchmark::State& state, learn::PpoOptions options, std::size_t envs) {
+  std::vector<std::unique_ptr<learn::Env>> copies;
+  for (std::size_t i = 0; i < envs; ++i) copies.push_back(place_env());
+  options.threads = static_cast<std::size_t>(state.range(0));
   options.steps = ~std::uint64_t{0};
-  learn::Ppo ppo(options, std::move(envs));
+  const auto steps = static_cast<double>(envs * options.steps_per_round);
+  learn::Ppo ppo(options, std::move(copies));
   ppo.round();
   for (auto _ : state) benchmark::DoNotOptimize(ppo.round().steps);
-  state.counters["steps/s"] = benchmark::Counter(static_cast<double>(state.iterations()) * 64 * 64,
+  state.counters["steps/s"] = benchmark::Counter(static_cast<double>(state.iterations()) * steps,
                                                  benchmark::Counter::kIsRate);
 }
-BENCHMARK_CAPTURE(trivial_training, two_of_64, {64, 64}, 4)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(trivial_training, report, {256, 256, 128}, 10)->Unit(benchmark::kMillisecond);
+
+learn::PpoOptions two_of_64() {
+  learn::PpoOptions options;
+  options.hidden = {64, 64};
+  options.epochs = 4;
+  options.steps_per_round = 128;
+  options.minibatch = 4096;
+  return options;
+}
+
+void place_training_64(benchmark::State& state) {
+  place_training(state, two_of_64(), 64);
+}
+BENCHMARK(place_training_64)
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+void place_training_report(benchmark::State& state) {
+  const learn::System& system = **learn::find_system("place-ppo");
+  place_training(state, system.ppo, system.envs);
+}
+BENCHMARK(place_training_report)
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+// One decision of place+ with `jobs` waiting and every slice of the report free.
+void place_plus_decision(benchmark::State& state) {
+  const mig::GpuModel& model = **mig::find_gpu("a100-40gb");
+  policies::PlaceRules rules;
+  nn::Model network;
+  network.policy = nn::Network(nn::Shape{{rules.inputs(), 16, 16, 1}, {}});
+  policies::PlaceScheduler scheduler(network, rules);
+  cluster::ClusterState cluster(model, 8);
+  const auto layouts = policies::parse_layout_list(model, 8, "t1,t1,t2,t2,t3,t3,t12,t12");
+  for (std::uint32_t gpu = 0; gpu < 8; ++gpu) {
+    cluster::place_layout(cluster, GpuId{gpu}, (*layouts)[gpu]);
+  }
+  decide::ActiveJobs jobs;
+  const workload::Trace day = papers_day(1);
+  decide::View view{Micros::seconds(40'000), cluster, jobs, {}, model.power_curves.front(), 2e-7};
+  scheduler.begin(view);
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(state.range(0)); ++i) {
+    scheduler.job_arrived(view, jobs.add(day.jobs[i], JobId{i}, 0x7F));
+  }
+  decide::Decision decision;
+  for (auto _ : state) {
+    decision.moves.clear();
+    scheduler.decide(view, decision);
+    for (const decide::Move& move : decision.moves) scheduler.job_stopped(view, move.job);
+  }
+  state.counters["placements/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations() * decision.moves.size()), benchmark::Counter::kIsRate);
+}
+BENCHMARK(place_plus_decision)->Arg(1)->Arg(10)->Arg(100);
+
+// What this machine can multiply at most, for comparison: one layer of the report's network.
+void layer_product(benchmark::State& state) {
+  const nn::LayerSize size{256, 256, 256};
+  const nn::Floats weights(std::size_t{256} * 256, 0.1F);
+  const nn::Floats bias(256, 0.1F);
+  const nn::Floats states(std::size_t{256} * 256, 0.1F);
+  nn::Floats out(std::size_t{256} * 256);
+  for (auto _ : state) {
+    nn::best_kernels().affine(size, weights.data(), bias.data(), states.data(), out.data());
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.SetLabel(std::string(nn::best_kernels().name));
+  state.counters["flop/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * 2 * 256 * 256 * 256, benchmark::Counter::kIsRate);
+}
+BENCHMARK(layer_product);
 
 }  // namespace
 }  // namespace partita

@@ -9,11 +9,14 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "cases/case.h"
+#include "cases/papers_day.h"
 #include "cases/random_case.h"
 #include "checker/schedule_checker.h"
 #include "nn/model.h"
+#include "policies/learned/learned_scheduler.h"
 #include "policies/learned/place_rules.h"
 #include "policies/registry.h"
+#include "policies/repartitioners/static_layouts.h"
 
 namespace partita {
 namespace {
@@ -152,6 +155,29 @@ std::vector<std::string> schedulers_to_try() {
   const auto rest = std::ranges::unique(names);
   names.erase(rest.begin(), rest.end());
   return names;
+}
+
+// What training begins with.
+TEST(LearnedScheduler, WithScoresOfNothingIsModifiedDueDateWithTheSlowestSlice) {
+  nn::Model model = untrained_model();
+  std::ranges::fill(model.policy.parameters(), 0.0F);
+  cases::Case each;
+  each.scheduler = "mdd";
+  each.preemption.mode = decide::Preemption::Mode::kNone;
+  for (const int number : {1, 1, 2, 3, 9}) {
+    each.layouts.push_back(*mig::numbered_layout(cases::model_of(each), number));
+  }
+  each.trace =
+      cases::papers_day({.rate = 12, .deadline_low = 2, .deadline_high = 4, .hours = 6}, 3);
+  const auto rule = cases::run_engine(each);
+  const auto scheduler = policies::make_learned_scheduler(model);
+  policies::StaticLayouts layouts(each.layouts);
+  const auto learned = sim::simulate(each.trace, cases::options_of(each), *scheduler, layouts);
+  ASSERT_TRUE(rule.ok() && learned.ok());
+  EXPECT_GT(rule->late_jobs, 50U);
+  for (std::size_t i = 0; i < rule->job_records.size(); ++i) {
+    ASSERT_EQ(rule->job_records[i].completion, learned->job_records[i].completion) << "job " << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(PropertySuite, EveryScheduler, testing::ValuesIn(schedulers_to_try()),

@@ -48,6 +48,9 @@ Status check_early_restart(std::string_view text) {
 Status check_preemption(std::string_view text) {
   return status_of(parse_preemption(text));
 }
+Status check_widths(std::string_view text) {
+  return status_of(parse_widths(text));
+}
 Status check_span(std::string_view text) {
   return status_of(parse_span(text));
 }
@@ -296,9 +299,21 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Tardiness of one job that training charges for every GPU that changes, besides "
                  "what changes really cost.",
      .verbs = set_of(Verb::kTrain)},
+    {.name = "reward", .kind = ValueKind::kName, .metavar = "published|corrected",
+     .default_text = "published",
+     .sentence = "Reward of place-ppo: as published, or what becomes of ET with energy and "
+                 "tardiness charged when they arise.",
+     .verbs = set_of(Verb::kTrain), .choices = reward_names},
+    {.name = "hidden", .kind = ValueKind::kText, .metavar = "N,N,...",
+     .sentence = "Widths of the hidden layers; the default is that of the system.",
+     .verbs = set_of(Verb::kTrain), .check = check_widths},
+    {.name = "epochs", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1000,
+     .sentence = "How often PPO learns from what it played; the default is that of the system.",
+     .verbs = set_of(Verb::kTrain)},
     {.name = "late-cost", .kind = ValueKind::kNumber, .metavar = "MINUTES",
      .default_text = "0", .low = 0, .high = kMinutesMax, .unit = "min",
-     .sentence = "Tardiness that training charges for every late job besides its own (place+).",
+     .sentence = "Tardiness that training charges for every late job besides its own (place+, and "
+                 "place-ppo with its reward corrected).",
      .verbs = set_of(Verb::kTrain)},
     {.name = "log", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write every validation as a line of JSON.", .verbs = set_of(Verb::kTrain)},

@@ -125,6 +125,10 @@ std::vector<std::string> system_names() {
   return names;
 }
 
+std::vector<std::string> reward_names() {
+  return {"published", "corrected"};
+}
+
 std::vector<std::string> scenario_actions() {
   return {"show"};
 }

@@ -26,6 +26,7 @@ std::vector<std::string> study_names();
 std::vector<std::string> layout_actions();
 std::vector<std::string> plan_names();
 std::vector<std::string> system_names();
+std::vector<std::string> reward_names();
 std::vector<std::string> judging_days();
 std::vector<std::string> scenario_actions();
 std::vector<std::string> bound_kind_names();

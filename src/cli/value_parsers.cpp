@@ -120,6 +120,19 @@ Result<std::vector<double>> parse_numbers(std::string_view text, std::size_t cou
       fmt::format("found {} numbers, wanted {} separated by commas", numbers.size(), count)};
 }
 
+Result<std::vector<int>> parse_widths(std::string_view text) {
+  constexpr std::int64_t kWidthMax = 4096;
+  constexpr std::size_t kLayersMax = 8;
+  std::vector<int> widths;
+  for (const std::string_view part : split(text, ',')) {
+    const auto width = parse_int(trim(part));
+    const bool good = width && *width >= 1 && *width <= kWidthMax && widths.size() < kLayersMax;
+    if (!good) return found_wanted(text, "up to eight widths from 1 to 4096 such as 64,64");
+    widths.push_back(static_cast<int>(*width));
+  }
+  return widths;
+}
+
 Result<std::vector<std::string>> parse_schedulers(std::string_view text) {
   std::vector<std::string> names;
   if (text == "all") {

@@ -34,6 +34,9 @@ Result<sim::RepartitionCost> parse_repartition_cost(std::string_view text);
 // Exactly `count` numbers from 0 to `high`, separated by commas.
 Result<std::vector<double>> parse_numbers(std::string_view text, std::size_t count, double high);
 
+// "256,256,128": widths of layers, each from 1 to 4096, at most eight.
+Result<std::vector<int>> parse_widths(std::string_view text);
+
 // Names of schedulers separated by commas, each known and given once; or "all".
 Result<std::vector<std::string>> parse_schedulers(std::string_view text);
 

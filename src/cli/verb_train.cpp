@@ -52,6 +52,10 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
                         ? static_cast<std::size_t>(values.count("threads"))
                         : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   options.repartition = settings.repartition;
+  const bool corrected = values.text("reward") == "corrected";
+  options.reward = corrected ? learn::PlaceReward::kCorrected : learn::PlaceReward::kPublished;
+  if (values.given("epochs") != nullptr) options.epochs = static_cast<int>(values.count("epochs"));
+  if (values.given("hidden") != nullptr) options.hidden = *parse_widths(values.text("hidden"));
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");

@@ -6,24 +6,30 @@
 
 namespace partita::learn {
 
-void Adam::step(std::span<float> parameters, std::span<const float> gradient,
-                double learning_rate) {
-  CHECK(parameters.size() == first_.size() && gradient.size() == first_.size());
+nn::AdamStep Adam::begin(double learning_rate, double scale) {
   ++steps_;
   const auto steps = static_cast<double>(steps_);
   const double unbias1 = 1 - std::pow(kBeta1, steps);
   const double unbias2 = 1 - std::pow(kBeta2, steps);
-  const auto rate = static_cast<float>(learning_rate / unbias1);
-  const auto root = static_cast<float>(1 / std::sqrt(unbias2));
-  constexpr auto b1 = static_cast<float>(kBeta1);
-  constexpr auto b2 = static_cast<float>(kBeta2);
-  constexpr auto epsilon = static_cast<float>(kEpsilon);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const float g = gradient[i];
-    first_[i] = b1 * first_[i] + (1 - b1) * g;
-    second_[i] = b2 * second_[i] + (1 - b2) * g * g;
-    parameters[i] -= rate * first_[i] / (std::sqrt(second_[i]) * root + epsilon);
-  }
+  return {.scale = static_cast<float>(scale),
+          .rate = static_cast<float>(learning_rate / unbias1),
+          .root = static_cast<float>(1 / std::sqrt(unbias2)),
+          .beta1 = static_cast<float>(kBeta1),
+          .beta2 = static_cast<float>(kBeta2),
+          .epsilon = static_cast<float>(kEpsilon)};
+}
+
+void Adam::step_part(const nn::AdamStep& step, std::span<const float> gradient, std::size_t first,
+                     std::size_t count, std::span<float> parameters, const nn::Kernels& kernels) {
+  CHECK(first + count <= first_.size() && parameters.size() == first_.size());
+  kernels.adam(count, step, gradient.data() + first, first_.data() + first, second_.data() + first,
+               parameters.data() + first);
+}
+
+void Adam::step(std::span<float> parameters, std::span<const float> gradient,
+                double learning_rate) {
+  CHECK(gradient.size() == first_.size());
+  step_part(begin(learning_rate), gradient, 0, first_.size(), parameters, nn::portable_kernels());
 }
 
 double norm(std::span<const float> gradient) {

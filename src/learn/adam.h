@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "nn/kernels/kernels.h"
+
 namespace partita::learn {
 
 class Adam {
@@ -12,6 +14,11 @@ class Adam {
   explicit Adam(std::size_t parameters) : first_(parameters), second_(parameters) {}
 
   void step(std::span<float> parameters, std::span<const float> gradient, double learning_rate);
+
+  // The same in pieces: begin() once, then every part of the parameters once, in any order.
+  nn::AdamStep begin(double learning_rate, double scale = 1);
+  void step_part(const nn::AdamStep& step, std::span<const float> gradient, std::size_t first,
+                 std::size_t count, std::span<float> parameters, const nn::Kernels& kernels);
 
   // The state of the optimiser, for checkpoints.
   std::vector<float>& first() { return first_; }

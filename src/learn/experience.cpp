@@ -57,11 +57,26 @@ Collector::Collector(std::vector<std::unique_ptr<Env>> envs)
     CHECK(env->spec() == spec_);
     envs_.push_back({std::move(env), 0, 0, 0});
   }
-  const std::size_t count = envs_.size();
-  states_.resize(count * static_cast<std::size_t>(spec_.observation));
-  allowed_.resize(count * static_cast<std::size_t>(spec_.table.size()));
-  draws_.resize(count * static_cast<std::size_t>(spec_.table.rows));
-  probabilities_.resize(static_cast<std::size_t>(spec_.table.size()));
+  make_groups();
+  last_values_.resize(envs_.size());
+}
+
+// Of at least four environments where there are so many: a network does a few states at once in
+// little more time than one.
+void Collector::make_groups() {
+  const std::size_t count =
+      std::clamp<std::size_t>(envs_.size() / 4, 1, static_cast<std::size_t>(kGroupsMax));
+  for (std::size_t g = 0; g < count; ++g) {
+    Group group;
+    group.first = g * envs_.size() / count;
+    group.count = (g + 1) * envs_.size() / count - group.first;
+    group.observed = observed_;
+    group.states.resize(group.count * static_cast<std::size_t>(spec_.observation));
+    group.allowed.resize(group.count * static_cast<std::size_t>(spec_.table.size()));
+    group.draws.resize(group.count * static_cast<std::size_t>(spec_.table.rows));
+    group.probabilities.resize(static_cast<std::size_t>(spec_.table.size()));
+    groups_.push_back(std::move(group));
+  }
 }
 
 void Collector::restart() {
@@ -79,83 +94,104 @@ void Collector::settle_normaliser() {
   if (normalises && observed_.count() > 1) normaliser_ = observed_.normaliser();
 }
 
-void Collector::observe() {
-  for (std::size_t e = 0; e < envs_.size(); ++e) {
-    const auto state = piece(states_, e, static_cast<std::size_t>(spec_.observation));
-    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table.size())),
-                          piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)));
-    if (normalises) observed_.add(state);
+void Collector::observe(Group& group, bool counts) {
+  for (std::size_t i = 0; i < group.count; ++i) {
+    const auto state = piece(group.states, i, static_cast<std::size_t>(spec_.observation));
+    envs_[group.first + i].env->observe(
+        state, piece(group.allowed, i, static_cast<std::size_t>(spec_.table.size())),
+        piece(group.draws, i, static_cast<std::size_t>(spec_.table.rows)));
+    if (normalises && counts) group.observed.add(state);
     normaliser_.apply(state);
   }
 }
 
-void Collector::decide_all(const nn::Network& policy, int top, Rng& rng, Experience& experience,
+void Collector::decide_all(const Play& play, Group& group, Rng& rng, Experience& experience,
                            std::size_t first) {
   const auto table = static_cast<std::size_t>(spec_.table.size());
-  policy_activations_.forward(policy, states_, static_cast<int>(envs_.size()), nn::best_kernels());
-  const std::span<const float> logits = policy_activations_.outputs();
-  for (std::size_t e = 0; e < envs_.size(); ++e) {
-    const auto allowed = piece(allowed_, e, table);
-    nn::probabilities(spec_.table, logits.subspan(e * table, table), allowed, top, probabilities_);
-    const auto decision = piece(experience.tables, first + e, table);
-    nn::draw(spec_.table, probabilities_,
-             piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)), rng, decision);
-    experience.log_probabilities[first + e] = nn::log_probability(probabilities_, decision);
-    std::ranges::copy(allowed, piece(experience.allowed, first + e, table).begin());
+  group.policy.forward(play.policy, group.states, static_cast<int>(group.count),
+                       nn::best_kernels());
+  const std::span<const float> logits = group.policy.outputs();
+  for (std::size_t i = 0; i < group.count; ++i) {
+    const auto allowed = piece(group.allowed, i, table);
+    nn::probabilities(spec_.table, logits.subspan(i * table, table), allowed, play.top,
+                      group.probabilities);
+    const auto decision = piece(experience.tables, first + i, table);
+    nn::draw(spec_.table, group.probabilities,
+             piece(group.draws, i, static_cast<std::size_t>(spec_.table.rows)), rng, decision);
+    experience.log_probabilities[first + i] = nn::log_probability(group.probabilities, decision);
+    std::ranges::copy(allowed, piece(experience.allowed, first + i, table).begin());
   }
 }
 
-void Collector::step_all(double discount, float scale, Experience& experience, std::size_t first,
-                         EpisodeTally& tally) {
-  for (std::size_t e = 0; e < envs_.size(); ++e) {
-    Copy& copy = envs_[e];
+void Collector::step_all(const Play& play, Group& group, Experience& experience,
+                         std::size_t first) {
+  for (std::size_t i = 0; i < group.count; ++i) {
+    Copy& copy = envs_[group.first + i];
     const Step step = copy.env->step(
-        piece(experience.tables, first + e, static_cast<std::size_t>(spec_.table.size())));
+        piece(experience.tables, first + i, static_cast<std::size_t>(spec_.table.size())));
     copy.reward += static_cast<double>(step.reward);
-    copy.discounted = copy.discounted * discount + static_cast<double>(step.reward);
+    copy.discounted = copy.discounted * play.discount + static_cast<double>(step.reward);
     const auto discounted = static_cast<float>(copy.discounted);
-    returned_.add({&discounted, 1});
-    experience.rewards[first + e] = step.reward * scale;
-    experience.done[first + e] = step.done ? 1 : 0;
+    group.returned.add({&discounted, 1});
+    experience.rewards[first + i] = step.reward * play.scale;
+    experience.done[first + i] = step.done ? 1 : 0;
     if (!step.done) continue;
-    ++tally.episodes;
-    tally.reward += copy.reward;
+    ++group.tally.episodes;
+    group.tally.reward += copy.reward;
     copy.reward = copy.discounted = 0;
     copy.env->begin(copy.next_episode);
     copy.next_episode += envs_.size();
   }
 }
 
+void Collector::play_group(const Play& play, Group& group, std::size_t times, Rng rng,
+                           Experience& experience) {
+  group.observed.clear();
+  group.returned.clear();
+  group.tally = {};
+  const auto width = static_cast<std::size_t>(spec_.observation);
+  for (std::size_t time = 0; time < times; ++time) {
+    const std::size_t first = time * envs_.size() + group.first;
+    observe(group, true);
+    std::ranges::copy(group.states,
+                      experience.observations.begin() + static_cast<std::ptrdiff_t>(first * width));
+    group.value.forward(play.value, group.states, static_cast<int>(group.count),
+                        nn::best_kernels());
+    std::ranges::copy(group.value.outputs(),
+                      experience.values.begin() + static_cast<std::ptrdiff_t>(first));
+    decide_all(play, group, rng, experience, first);
+    step_all(play, group, experience, first);
+  }
+}
+
 EpisodeTally Collector::collect(const nn::Network& policy, const nn::Network& value,
-                                std::size_t times, int top, double discount, Rng& rng,
-                                Experience& experience) {
+                                std::size_t times, int top, double discount, std::uint64_t seed,
+                                std::uint64_t purpose, ThreadTeam& team, Experience& experience) {
   experience.resize(spec_, times, envs_.size());
-  EpisodeTally tally;
   const double spread = returned_.deviation(0);
   const float scale = spread > 1e-8 ? static_cast<float>(1 / spread) : 1.0F;
-  for (std::size_t time = 0; time < times; ++time) {
-    const std::size_t first = time * envs_.size();
-    observe();
-    std::ranges::copy(states_, experience.observations.begin() +
-                                   static_cast<std::ptrdiff_t>(time * states_.size()));
-    value_activations_.forward(value, states_, static_cast<int>(envs_.size()), nn::best_kernels());
-    std::ranges::copy(value_activations_.outputs(),
-                      experience.values.begin() + static_cast<std::ptrdiff_t>(first));
-    decide_all(policy, top, rng, experience, first);
-    step_all(discount, scale, experience, first, tally);
+  const Play play{policy, value, top, discount, scale};
+  team.run(groups_.size(), [&](std::size_t g) {
+    play_group(play, groups_[g], times, Rng(seed, purpose + g), experience);
+  });
+  EpisodeTally tally;
+  for (const Group& group : groups_) {
+    if (normalises) observed_.merge(group.observed);
+    returned_.merge(group.returned);
+    tally.episodes += group.tally.episodes;
+    tally.reward += group.tally.reward;
   }
   return tally;
 }
 
 std::span<const float> Collector::last_values(const nn::Network& value) {
-  for (std::size_t e = 0; e < envs_.size(); ++e) {
-    const auto state = piece(states_, e, static_cast<std::size_t>(spec_.observation));
-    envs_[e].env->observe(state, piece(allowed_, e, static_cast<std::size_t>(spec_.table.size())),
-                          piece(draws_, e, static_cast<std::size_t>(spec_.table.rows)));
-    normaliser_.apply(state);
+  for (Group& group : groups_) {
+    observe(group, false);
+    group.value.forward(value, group.states, static_cast<int>(group.count), nn::best_kernels());
+    std::ranges::copy(group.value.outputs(),
+                      last_values_.begin() + static_cast<std::ptrdiff_t>(group.first));
   }
-  value_activations_.forward(value, states_, static_cast<int>(envs_.size()), nn::best_kernels());
-  return value_activations_.outputs();
+  return last_values_;
 }
 
 }  // namespace partita::learn

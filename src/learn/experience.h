@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "learn/env.h"
 #include "learn/running_statistics.h"
+#include "learn/thread_team.h"
 #include "nn/network.h"
 
 namespace partita::learn {
@@ -43,6 +44,9 @@ struct EpisodeTally {
 };
 
 // Many environments in step. Environment e plays the episodes e, e + n, e + 2n, ... of n.
+//
+// They stand in groups of a fixed size, each with its own random numbers, so that groups can be
+// played by different threads and the result does not depend on how many there are.
 class Collector {
  public:
   // REQUIRES: at least one environment, all of the same spec.
@@ -55,9 +59,11 @@ class Collector {
   void restart();
 
   // Fills `experience` by `times` steps of every environment. No allocation once the sizes are
-  // settled. `rng` draws the decisions.
+  // settled. `seed` and `purpose` are of the random numbers that draw the decisions; group g has
+  // those of purpose + g.
   EpisodeTally collect(const nn::Network& policy, const nn::Network& value, std::size_t times,
-                       int top, double discount, Rng& rng, Experience& experience);
+                       int top, double discount, std::uint64_t seed, std::uint64_t purpose,
+                       ThreadTeam& team, Experience& experience);
   // Values of the present states.
   std::span<const float> last_values(const nn::Network& value);
 
@@ -69,6 +75,8 @@ class Collector {
   const nn::Normaliser& normaliser() const { return normaliser_; }
   bool normalises = true;
 
+  static constexpr std::uint64_t kGroupsMax = 4;
+
  private:
   struct Copy {
     std::unique_ptr<Env> env;
@@ -76,25 +84,43 @@ class Collector {
     double reward = 0;      // of this episode so far
     double discounted = 0;  // running discounted return, for the scale of rewards
   };
-  void observe();
-  void decide_all(const nn::Network& policy, int top, Rng& rng, Experience& experience,
+  // Environments first .. first + count - 1.
+  struct Group {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    RunningStatistics observed{0};
+    RunningStatistics returned{1};
+    EpisodeTally tally;
+    nn::Floats states;  // one column an environment
+    std::vector<std::uint8_t> allowed;
+    std::vector<std::uint16_t> draws;
+    std::vector<float> probabilities;
+    nn::Activations policy;
+    nn::Activations value;
+  };
+  struct Play {
+    const nn::Network& policy;
+    const nn::Network& value;
+    int top;
+    double discount;
+    float scale;  // of rewards
+  };
+  void make_groups();
+  void observe(Group& group, bool counts);
+  void decide_all(const Play& play, Group& group, Rng& rng, Experience& experience,
                   std::size_t first);
-  void step_all(double discount, float scale, Experience& experience, std::size_t first,
-                EpisodeTally& tally);
+  void step_all(const Play& play, Group& group, Experience& experience, std::size_t first);
+  void play_group(const Play& play, Group& group, std::size_t times, Rng rng,
+                  Experience& experience);
 
   EnvSpec spec_;
   std::vector<Copy> envs_;
+  std::vector<Group> groups_;
   RunningStatistics observed_;
   RunningStatistics returned_{1};
   nn::Normaliser normaliser_;
   std::uint64_t rounds_ = 0;  // how often restart() was called
-
-  nn::Floats states_;  // one column an environment
-  std::vector<std::uint8_t> allowed_;
-  std::vector<std::uint16_t> draws_;
-  std::vector<float> probabilities_;
-  nn::Activations policy_activations_;
-  nn::Activations value_activations_;
+  std::vector<float> last_values_;
 };
 
 }  // namespace partita::learn

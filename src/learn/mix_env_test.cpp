@@ -208,9 +208,10 @@ TEST(Trainer, BeginsWithTheMixItIsGiven) {
 }
 
 TEST(Trainer, AnUnknownSystemIsAnsweredWithTheKnownOnes) {
-  EXPECT_EQ(find_system("magic").error().message,
-            "unknown system 'magic'; known: mean-field, mean-field+, place+, repartition+, "
-            "repartition-dqn");
+  EXPECT_EQ(
+      find_system("magic").error().message,
+      "unknown system 'magic'; known: mean-field, mean-field+, place+, place-ppo, repartition+, "
+      "repartition-dqn");
 }
 
 }  // namespace

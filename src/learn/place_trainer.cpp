@@ -17,6 +17,10 @@ namespace {
 
 using policies::PlaceRules;
 
+// About two hours of decisions, where 0.99 looks half an hour ahead: rewards come as things happen,
+// so nothing of the end of the day is lost.
+constexpr double kCorrectedDiscount = 0.998;
+
 // Means over days of what a placement is judged by.
 struct PlaceScore {
   double et = 0;
@@ -34,11 +38,14 @@ class PlaceTrainer {
 
  private:
   Status evolve();
-  nn::Model model_of(const nn::Network& policy) const;
+  Status learn_by_ppo();
+  std::unique_ptr<PlaceEnv> make_env(const std::vector<mig::Layout>& layouts) const;
+  nn::Model model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const;
   Result<sim::RunResult> run_day(const nn::Model& model, const workload::Trace& day) const;
   Result<PlaceScore> score_of(const nn::Model& model,
                               const std::vector<workload::Trace>& days) const;
-  Status validate(const nn::Model& model, double part, const std::string& more);
+  Status validate(const nn::Model& model, std::string_view phase, double part,
+                  const std::string& more);
   // What training is after: ET, with energy as heavy as asked for and a charge for every late job.
   double weigh(const PlaceScore& score) const {
     return score.et +
@@ -58,9 +65,11 @@ PlaceScore score_of_day(const sim::RunResult& result) {
   return {result.et, result.energy_w_min(), result.mean_tardiness_s / 60, result.late_share()};
 }
 
-nn::Model PlaceTrainer::model_of(const nn::Network& policy) const {
+nn::Model PlaceTrainer::model_of(const nn::Network& policy,
+                                 const nn::Normaliser& normaliser) const {
   nn::Model model;
   model.policy = policy;
+  model.normaliser = normaliser;
   model.facts.command = options_.command;
   model.facts.commit = options_.commit;
   model.facts.seed = std::to_string(options_.seed);
@@ -96,7 +105,8 @@ Result<PlaceScore> PlaceTrainer::score_of(const nn::Model& model,
   return mean;
 }
 
-Status PlaceTrainer::validate(const nn::Model& model, double part, const std::string& more) {
+Status PlaceTrainer::validate(const nn::Model& model, std::string_view phase, double part,
+                              const std::string& more) {
   const Result<PlaceScore> score = score_of(model, options_.validation);
   if (!score) return score.error();
   const double weighed = weigh(*score);
@@ -110,11 +120,11 @@ Status PlaceTrainer::validate(const nn::Model& model, double part, const std::st
   since_best_ = better ? 0 : since_best_ + 1;
   if (options_.log) {
     options_.log(fmt::format(
-        R"({{"phase":"evolution","part":{:.4f},"validation_et":{:.6f},)"
+        R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
         R"("validation_energy_w_min":{:.0f},"validation_tardiness_min":{:.5f},)"
         R"("validation_late_share":{:.5f},"validation_score":{:.6f},"best_score":{:.6f}{}}})",
-        part, score->et, score->energy_w_min, score->tardiness_min, score->late_share, weighed,
-        *best_weighed_, more));
+        phase, part, best_.decisions, score->et, score->energy_w_min, score->tardiness_min,
+        score->late_share, weighed, *best_weighed_, more));
   }
   return {};
 }
@@ -124,15 +134,16 @@ Status PlaceTrainer::evolve() {
   if (options_.evolution_steps > 0) evolution_options.steps = options_.evolution_steps;
   evolution_options.seed = options_.seed;
   evolution_options.threads = options_.threads;
+  const std::vector<int>& hidden = options_.hidden.empty() ? system_.ppo.hidden : options_.hidden;
   nn::Shape shape{{rules_.inputs()}, system_.ppo.activation};
-  shape.widths.insert(shape.widths.end(), system_.ppo.hidden.begin(), system_.ppo.hidden.end());
+  shape.widths.insert(shape.widths.end(), hidden.begin(), hidden.end());
   shape.widths.push_back(1);
   nn::Network start(shape);
   Rng rng(options_.seed, 1);
   // All scores are 0 at first: the rule that the network corrects decides.
   initialise(start, rng, rules_.has(policies::PlacePiece::kRule) ? 0.0F : 1.0F);
   std::vector<workload::Trace> days(static_cast<std::size_t>(evolution_options.days));
-  std::vector<nn::Model> trials(evolution_options.threads, model_of(start));
+  std::vector<nn::Model> trials(evolution_options.threads, model_of(start, {}));
   std::vector<std::optional<Error>> failures(evolution_options.threads);
   const auto score = [&](const nn::Network& policy, std::uint64_t day, std::size_t thread) {
     trials[thread].policy = policy;
@@ -155,18 +166,73 @@ Status PlaceTrainer::evolve() {
     if (options_.progress) options_.progress(evolution.part_done());
     if (evolution.part_done() + 1e-9 < next && !evolution.finished()) continue;
     next += step;
-    const Status valid = validate(model_of(evolution.policy()), evolution.part_done(),
-                                  fmt::format(R"(,"tried_score":{:.6f})", tried));
+    const Status valid =
+        validate(model_of(evolution.policy(), {}), "evolution", evolution.part_done(),
+                 fmt::format(R"(,"tried_score":{:.6f})", tried));
+    if (!valid) return valid;
+  }
+  return {};
+}
+
+std::unique_ptr<PlaceEnv> PlaceTrainer::make_env(const std::vector<mig::Layout>& layouts) const {
+  PlaceEnvOptions env;
+  env.run = options_.run;
+  env.layouts = layouts;
+  env.days = options_.days;
+  env.reward = options_.reward;
+  env.energy_weight = options_.energy_weights.front();
+  env.late_cost_min = options_.late_cost_min;
+  return std::make_unique<PlaceEnv>(std::move(env));
+}
+
+Status PlaceTrainer::learn_by_ppo() {
+  auto repartitioner =
+      policies::make_repartitioner(options_.repartition, *options_.run.model, options_.run.gpus);
+  if (!repartitioner) return repartitioner.error();
+  const cluster::ClusterState nothing(*options_.run.model, options_.run.gpus);
+  const decide::ActiveJobs nobody;
+  const auto layouts = (*repartitioner)
+                           ->initial_layouts({Micros{}, nothing, nobody, options_.run.preemption,
+                                              *options_.run.power, options_.run.et_a});
+  std::vector<std::unique_ptr<Env>> envs;
+  for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env(layouts));
+  rules_.encoding = policies::PlaceEncoding::kPublished;
+  rules_.slices = make_env(layouts)->slices();
+  PpoOptions ppo_options = system_.ppo;
+  if (options_.steps > 0) ppo_options.steps = options_.steps;
+  if (!options_.hidden.empty()) ppo_options.hidden = options_.hidden;
+  if (options_.epochs > 0) ppo_options.epochs = options_.epochs;
+  ppo_options.seed = options_.seed;
+  ppo_options.threads = options_.threads;
+  if (options_.reward == PlaceReward::kCorrected) ppo_options.discount = kCorrectedDiscount;
+  Ppo ppo(ppo_options, std::move(envs));
+  if (options_.resume != nullptr) {
+    if (const Status resumed = ppo.resume(*options_.resume); !resumed) return resumed;
+  }
+  const double step = 1.0 / options_.validations;
+  double next = ppo.part_done() + step;
+  while (!ppo.finished() && since_best_ < options_.patience) {
+    const PpoReport round = ppo.round();
+    best_.decisions = round.steps;
+    if (options_.progress) options_.progress(ppo.part_done());
+    if (ppo.at_checkpoint() && options_.checkpoint) {
+      if (const Status saved = options_.checkpoint(ppo.checkpoint()); !saved) return saved;
+    }
+    if (ppo.part_done() < next && !ppo.finished()) continue;
+    next = ppo.part_done() + step;
+    const Status valid =
+        validate(model_of(ppo.policy(), ppo.normaliser()), "ppo", ppo.part_done(), log_text(round));
     if (!valid) return valid;
   }
   return {};
 }
 
 Result<Trained> PlaceTrainer::run() {
-  const Status learned = evolve();
+  const bool evolves = system_.algorithm == Algorithm::kEvolution;
+  const Status learned = evolves ? evolve() : learn_by_ppo();
   if (!learned) return learned.error();
   best_.stopped_early = since_best_ >= options_.patience;
-  best_.unit = "days";
+  best_.unit = evolves ? "days" : "decisions";
   return std::move(best_);
 }
 
@@ -175,6 +241,9 @@ Result<Trained> PlaceTrainer::run() {
 Result<Trained> train_placement(const TrainOptions& options) {
   PlaceRules rules;
   rules.gpu = options.run.model->key;
+  if (options.system->algorithm != Algorithm::kEvolution && !options.without.empty()) {
+    return Error{fmt::format("{} has no pieces to leave out", options.system->name)};
+  }
   if (const Status known = leave_out(rules, options.without); !known) return known.error();
   return PlaceTrainer(options, std::move(rules)).run();
 }

@@ -37,6 +37,8 @@ struct PpoOptions {
   // begin anew then, whether it is stopped or not, so that both ways give the same model.
   std::uint64_t rounds_per_checkpoint = 50;
   std::uint64_t seed = 1;
+  // To play and learn with; the result does not depend on it. More than four are of no use.
+  std::size_t threads = 1;
 };
 
 // One round, for the log.
@@ -54,6 +56,9 @@ struct PpoReport {
   double learning_rate = 0;
   double entropy_weight = 0;
 };
+
+// The figures of the round as more members of a JSON object.
+std::string log_text(const PpoReport& report);
 
 class Ppo {
  public:
@@ -79,19 +84,43 @@ class Ppo {
   const nn::Normaliser& normaliser() const { return collector_.normaliser(); }
 
  private:
+  // A fixed part of every minibatch, with all that is needed to work on it alone.
+  struct Shard {
+    nn::Activations policy;
+    nn::Activations value;
+    Backward backward;
+    nn::Floats states;
+    nn::Floats penalties;  // of choices that are not allowed
+    nn::Floats log_probabilities;
+    nn::Floats probabilities;
+    nn::Floats output_gradient;
+    nn::Floats policy_gradient;
+    nn::Floats value_gradient;
+    PpoReport sums;
+    double squares = 0;  // of the part of the gradient that it adds up
+  };
+
   void update(PpoReport& report);
   void shuffle(Rng& rng);
-  // Gradients of one minibatch into policy_gradient_ and value_gradient_.
-  void add_minibatch(std::span<const std::uint32_t> chosen, double entropy_weight,
-                     PpoReport& report);
-  void gather(std::span<const std::uint32_t> chosen);
-  void policy_gradients(std::span<const std::uint32_t> chosen, double entropy_weight,
-                        PpoReport& report);
-  void value_gradients(std::span<const std::uint32_t> chosen, PpoReport& report);
+  void learn_minibatch(std::span<const std::uint32_t> chosen, PpoReport& report);
+  void normalise_advantages(std::span<const std::uint32_t> chosen);
+  // Gradients of a part of a minibatch, `first` samples into it, with weight `share` each.
+  void work_on(Shard& shard, std::span<const std::uint32_t> part, std::size_t first, float share,
+               double entropy_weight);
+  void gather(Shard& shard, std::span<const std::uint32_t> part) const;
+  void policy_gradients(Shard& shard, std::span<const std::uint32_t> part,
+                        std::span<const float> advantages, float share, double entropy_weight);
+  // The same for decisions of one row, the usual case.
+  void choice_gradients(Shard& shard, std::span<const std::uint32_t> part,
+                        std::span<const float> advantages, float share, double entropy_weight);
+  void value_gradients(Shard& shard, std::span<const std::uint32_t> part, float share);
+  // Adds the shards' gradients up in the first, one of `parts` ranges of it.
+  void add_up(std::size_t part, std::size_t parts);
   std::string fingerprint() const;
   double explained_variance() const;
 
   PpoOptions options_;
+  ThreadTeam team_;
   Collector collector_;
   nn::Network policy_;
   nn::Network value_;
@@ -101,16 +130,9 @@ class Ppo {
   std::uint64_t rounds_ = 0;
 
   Experience experience_;
-  Backward backward_;
-  nn::Activations policy_activations_;
-  nn::Activations value_activations_;
+  std::vector<Shard> shards_;
   std::vector<std::uint32_t> order_;
-  nn::Floats states_;
   std::vector<float> chosen_advantages_;
-  std::vector<float> probabilities_;
-  nn::Floats output_gradient_;
-  nn::Floats policy_gradient_;
-  nn::Floats value_gradient_;
 };
 
 }  // namespace partita::learn

@@ -75,6 +75,23 @@ TEST(Ppo, TheSameSeedGivesTheSameNetworksBitForBit) {
   EXPECT_FALSE(one.policy() == third.policy());
 }
 
+TEST(Ppo, TheNumberOfThreadsChangesNothing) {
+  PpoOptions options = small_options();
+  options.steps = 4'000;
+  Ppo one(options, copies_of<Walk>(16));
+  Ppo mean_field(options, copies_of<Balance>(16));
+  options.threads = 3;
+  Ppo three(options, copies_of<Walk>(16));
+  Ppo mean_field_three(options, copies_of<Balance>(16));
+  for (Ppo* ppo : {&one, &three, &mean_field, &mean_field_three}) {
+    while (!ppo->finished()) ppo->round();
+  }
+  EXPECT_EQ(one.policy(), three.policy());
+  EXPECT_EQ(one.value(), three.value());
+  EXPECT_EQ(one.normaliser(), three.normaliser());
+  EXPECT_EQ(mean_field.policy(), mean_field_three.policy());
+}
+
 TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
   PpoOptions options = small_options();
   options.steps = 8'000;

@@ -17,12 +17,31 @@ constexpr double kSpreadMin = 1e-4;  // below, a number is taken for a constant 
 void RunningStatistics::add(std::span<const float> values) {
   CHECK(values.size() == mean_.size());
   count_ += 1;
+  const double share = 1 / count_;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = static_cast<double>(values[i]);
     const double before = value - mean_[i];
-    mean_[i] += before / count_;
+    mean_[i] += before * share;
     squares_[i] += before * (value - mean_[i]);
   }
+}
+
+void RunningStatistics::merge(const RunningStatistics& other) {
+  CHECK(other.mean_.size() == mean_.size());
+  if (other.count_ == 0) return;
+  const double both = count_ + other.count_;
+  for (std::size_t i = 0; i < mean_.size(); ++i) {
+    const double apart = other.mean_[i] - mean_[i];
+    mean_[i] += apart * (other.count_ / both);
+    squares_[i] += other.squares_[i] + apart * apart * (count_ * other.count_ / both);
+  }
+  count_ = both;
+}
+
+void RunningStatistics::clear() {
+  count_ = 0;
+  mean_.assign(mean_.size(), 0);
+  squares_.assign(squares_.size(), 0);
 }
 
 double RunningStatistics::deviation(std::size_t index) const {

@@ -14,6 +14,9 @@ class RunningStatistics {
   explicit RunningStatistics(std::size_t size) : mean_(size), squares_(size) {}
 
   void add(std::span<const float> values);
+  // As if all that `other` saw had been added.
+  void merge(const RunningStatistics& other);
+  void clear();
   nn::Normaliser normaliser() const;
   double deviation(std::size_t index) const;
   double count() const { return count_; }

@@ -70,6 +70,26 @@ System repartition_dqn() {
   return system;
 }
 
+System place_ppo() {
+  System system;
+  system.name = "place-ppo";
+  system.summary = "a slice for the job with the earliest deadline, by PPO";
+  system.source = "Hisaria et al., technical report 2025 (ENHANCED)";
+  system.decides = Decides::kPlacements;
+  system.envs = 8;
+  system.ppo.hidden = {256, 256, 128};
+  system.ppo.steps = 500'000;
+  system.ppo.steps_per_round = 1024;
+  system.ppo.minibatch = 4096;
+  system.ppo.epochs = 10;
+  system.ppo.clip = 0.15;
+  system.ppo.entropy = 0.02;
+  system.ppo.normalise_observations = false;
+  system.ppo.rounds_per_checkpoint = 10;
+  system.evolution.steps = 0;
+  return system;
+}
+
 System place_plus() {
   System system;
   system.name = "place+";
@@ -97,8 +117,8 @@ std::string_view ladder_menu() {
 }
 
 const std::vector<System>& systems() {
-  static const std::vector<System> kSystems{mean_field(), mean_field_plus(), place_plus(),
-                                            repartition_plus(), repartition_dqn()};
+  static const std::vector<System> kSystems{mean_field(), mean_field_plus(),  place_plus(),
+                                            place_ppo(),  repartition_plus(), repartition_dqn()};
   return kSystems;
 }
 

@@ -28,14 +28,6 @@ Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
   return sim::simulate(day, run, **policy, repartitioner);
 }
 
-std::string log_text(const PpoReport& round) {
-  return fmt::format(
-      R"(,"episode_reward":{:.6f},"entropy":{:.5f},"divergence":{:.6f},"clipped_share":{:.4f},)"
-      R"("explained":{:.4f},"learning_rate":{:.3g},"entropy_weight":{:.3g})",
-      round.episode_reward, round.entropy, round.divergence, round.clipped_share, round.explained,
-      round.learning_rate, round.entropy_weight);
-}
-
 class Trainer {
  public:
   Trainer(const TrainOptions& options, System system, MixRules rules)
@@ -159,6 +151,9 @@ Status Trainer::learn_by_ppo() {
   if (options_.steps > 0) ppo_options.steps = options_.steps;
   ppo_options.seed = options_.seed;
   ppo_options.top = system_.top;
+  ppo_options.threads = options_.threads;
+  if (!options_.hidden.empty()) ppo_options.hidden = options_.hidden;
+  if (options_.epochs > 0) ppo_options.epochs = options_.epochs;
   std::vector<std::unique_ptr<Env>> envs;
   for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
   Ppo ppo(ppo_options, std::move(envs));

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "learn/mix_env.h"
+#include "learn/place_env.h"
 #include "learn/systems.h"
 #include "nn/model.h"
 #include "sim/run.h"
@@ -30,6 +31,9 @@ struct TrainOptions {
   // Systems that place jobs: the layouts underneath.
   std::string repartition;
   double late_cost_min = 0;  // charged for a late job besides its tardiness
+  PlaceReward reward = PlaceReward::kPublished;
+  std::vector<int> hidden;  // layers; none: those of the system
+  int epochs = 0;           // of PPO; 0: those of the system
   std::size_t threads = 1;
   DaySource days;  // of training
   std::vector<workload::Trace> validation;

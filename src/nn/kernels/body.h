@@ -66,11 +66,42 @@ inline void back_weights(const LayerSize& size, const float* dy, const float* x,
   Vector(db, size.outputs) += gradient.rowwise().sum();
 }
 
+inline void softmax(int choices, int batch, const float* penalties, float* logits, float* p) {
+  States log(logits, choices, batch);
+  States out(p, choices, batch);
+  log += ConstStates(penalties, choices, batch);
+  log.rowwise() -= log.colwise().maxCoeff().eval();
+  out = log.array().exp();
+  const Eigen::Array<float, 1, Eigen::Dynamic> sums = out.array().colwise().sum();
+  log.array().rowwise() -= sums.log();
+  out.array().rowwise() /= sums;
+}
+
+inline void add(std::size_t count, const float* from, float* to) {
+  const auto size = static_cast<Eigen::Index>(count);
+  Vector(to, size) += ConstVector(from, size);
+}
+
+inline void adam(std::size_t count, const AdamStep& step, const float* gradient, float* first,
+                 float* second, float* parameters) {
+  const auto size = static_cast<Eigen::Index>(count);
+  const auto g = ConstVector(gradient, size).array() * step.scale;
+  Vector m(first, size);
+  Vector v(second, size);
+  m.array() = step.beta1 * m.array() + (1 - step.beta1) * g;
+  v.array() = step.beta2 * v.array() + (1 - step.beta2) * g * g;
+  Vector(parameters, size).array() -=
+      step.rate * m.array() / (v.array().sqrt() * step.root + step.epsilon);
+}
+
 constexpr Kernels kKernels{.name = PARTITA_KERNELS_NAME,
                            .affine = affine,
                            .activate = activate,
                            .activate_back = activate_back,
                            .back_input = back_input,
-                           .back_weights = back_weights};
+                           .back_weights = back_weights,
+                           .softmax = softmax,
+                           .add = add,
+                           .adam = adam};
 
 }  // namespace partita::nn::PARTITA_KERNELS

@@ -19,6 +19,16 @@ struct LayerSize {
   int batch = 1;  // number of states
 };
 
+// rate and root have the corrections of the bias of the moments in them.
+struct AdamStep {
+  float scale = 1;
+  float rate = 0;
+  float root = 1;
+  float beta1 = 0;
+  float beta2 = 0;
+  float epsilon = 0;
+};
+
 struct Kernels {
   std::string_view name;
   // y = w x + b for every state.
@@ -32,6 +42,14 @@ struct Kernels {
   // dw += dy x^T, db += sum over states of dy.
   void (*back_weights)(const LayerSize& size, const float* dy, const float* x, float* dw,
                        float* db);
+  // Of `batch` columns of `choices` logits, after `penalties` were added (a large negative number
+  // strikes a choice out): log-probabilities in place, and probabilities.
+  void (*softmax)(int choices, int batch, const float* penalties, float* logits, float* p);
+  // to += from.
+  void (*add)(std::size_t count, const float* from, float* to);
+  // One step of Adam: moments and parameters, for a gradient times `scale`.
+  void (*adam)(std::size_t count, const AdamStep& step, const float* gradient, float* first,
+               float* second, float* parameters);
 };
 
 // The same bits on every machine that runs this binary: what decisions are made with.
