@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct WorldKind {
   std::string backend;  // "simulated", "faulty", "fake_nvml"
   std::string gpu;      // a key of the catalogue
 };
+
+// How a test is named after it.
+inline void PrintTo(const WorldKind& kind, std::ostream* out) {
+  *out << kind.backend << " " << kind.gpu;
+}
 
 std::unique_ptr<DeviceWorld> make_world(const WorldKind& kind);
 std::vector<WorldKind> all_worlds();
