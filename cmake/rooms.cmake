@@ -26,5 +26,12 @@ function(partita_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PARTITA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${TEST_LABEL}")
+  # A long program has the cases of a short one: without names of their own the label of the one
+  # would be the label of both, and neither would run by default.
+  set(prefix "")
+  if(TEST_LABEL)
+    set(prefix "${TEST_LABEL}.")
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${TEST_LABEL}")
 endfunction()

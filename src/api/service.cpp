@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "control/explain.h"
 
 namespace partita::api {
 namespace {
@@ -237,6 +238,7 @@ Answer Service::show_job(const Job& job) const {
       or_null(job.spec.deadline.has_value(), job.spec.deadline.value_or(Micros{}).to_seconds());
   json["directory"] = job.spec.directory;
   json["energy_j_estimated"] = energy_of(job);
+  json["waits"] = control::why_waiting(controller_, job);
   json["attempts"] = Json::array();
   for (const store::AttemptRow& attempt : job.attempts) {
     json["attempts"].push_back(attempt_json(attempt));

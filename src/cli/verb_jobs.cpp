@@ -97,6 +97,7 @@ std::string story_text(const Json& job, bool bold) {
                   text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
                   shown_instant(submitted), job["uid"].get<std::int64_t>(), command);
   text += fmt::format("energy {:.0f} J*\n", number_or_zero(job, "energy_j_estimated"));
+  for (const Json& why : job["waits"]) text += "waits: " + why.get<std::string>() + "\n";
   if (!job["attempts"].empty()) text += "\n" + attempts_text(job, bold);
   text += "\n";
   for (const Json& event : job["events"]) {

@@ -148,6 +148,19 @@ TEST_F(Live, AfterKillTheJobGoesOnAndIsAdopted) {
   EXPECT_TRUE(has_event(job(id), "adopted"));
 }
 
+TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheRoom) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string first = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});
+  const std::string second = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});
+  const std::string third = submit({"--mem", "30G", "--", "/bin/true"});
+  for (int i = 0; i < 500 && job(second)["state"] != "running"; ++i) ::usleep(20'000);
+  const std::string waits = job(third)["waits"].dump();
+  EXPECT_NE(waits.find("needs 30.00 GiB: a 7g.40gb"), std::string::npos) << waits;
+  EXPECT_NE(waits.find("job " + first + " on 7g.40gb:0"), std::string::npos) << waits;
+  partita({"cancel", first + "," + second});
+  partita({"wait", third});
+}
+
 TEST_F(Live, InTheShadowItDecidesAndTouchesNothing) {
   ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
   const std::string id = submit({"--mem", "3G", "--", "/bin/true"});
@@ -221,6 +234,24 @@ TEST_F(Live, FollowersAreToldWhatHappens) {
   }
   ::close(fd);
   EXPECT_LT(told.find("event: submitted"), told.find("event: running"));
+}
+
+// No shell, no format and no path of ours gets hold of what a user wrote.
+TEST_F(Live, HostileWordsReachTheProgramByteForByte) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  std::vector<std::string> hostile{
+      "",         "$(id)",  "`id`", "; id",  "| id", "&& id",    "a\nb",      "\t",   "'",
+      "\"",       "\\",     "--",   "-n",    "*",    "~",        "../../etc", "%s%n", "\x1b[2J",
+      "<script>", "\u00e9", "{}",   "$HOME", "#",    "\r\n\r\n", "a b  c"};
+  for (char c = 1; c < 0x7f; ++c) hostile.emplace_back(3, c);
+  std::vector<std::string> argv{"/usr/bin/printf", "%s\\001"};
+  argv.insert(argv.end(), hostile.begin(), hostile.end());
+  ASSERT_TRUE(daemon_.ask("POST", "/v1/jobs", submission(argv, "hostile")).good());
+  partita({"wait", "1"});
+  std::string wanted;
+  for (const std::string& each : hostile) wanted += each + "\x01";
+  EXPECT_EQ(daemon_.ask("GET", "/v1/jobs/1/output").body, wanted);
+  EXPECT_EQ(job("1")["argv"].size(), argv.size());
 }
 
 // As root only: there is no other user to become otherwise.
