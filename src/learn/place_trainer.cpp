@@ -122,14 +122,18 @@ Status PlaceTrainer::validate(const nn::Model& model, std::string_view phase, do
     options_.log(fmt::format(
         R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
         R"("validation_energy_w_min":{:.0f},"validation_tardiness_min":{:.5f},)"
-        R"("validation_late_share":{:.5f},"validation_score":{:.6f},"best_score":{:.6f}{}}})",
+        R"("validation_late_share":{:.5f},"validation_score":{:.6f},"best_score":{:.6f},)"
+        R"("best_et":{:.6f}{}}})",
         phase, part, best_.decisions, score->et, score->energy_w_min, score->tardiness_min,
-        score->late_share, weighed, *best_weighed_, more));
+        score->late_share, weighed, *best_weighed_, best_.validation_et, more));
   }
   return {};
 }
 
 Status PlaceTrainer::evolve() {
+  if (options_.checkpoint) {
+    return Error{fmt::format("{} keeps no checkpoint: it learns in minutes", system_.name)};
+  }
   EvolutionOptions evolution_options = system_.evolution;
   if (options_.evolution_steps > 0) evolution_options.steps = options_.evolution_steps;
   evolution_options.seed = options_.seed;
