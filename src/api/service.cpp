@@ -144,8 +144,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kShowJob:
       return show_job(*job);
     case RouteId::kCancelJob:
-      return Handled(std::in_place_type<control::Input>, std::in_place_type<control::Cancel>,
-                     ticket, match.id);
+      return Handled(control::Input(control::Cancel{ticket, match.id}));
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:

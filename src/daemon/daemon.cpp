@@ -162,8 +162,7 @@ Status Daemon::restore() {
     const device::Answer<std::vector<device::Instance>> instances =
         backend_->instances(gpus_[i].id);
     if (!instances) {  // the others are served all the same
-      inputs_.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, false,
-                           instances.error().message);
+      inputs_.push_back(control::GpuHealth{GpuId{i}, false, instances.error().message});
       continue;
     }
     inventories.push_back({GpuId{i}, *instances});

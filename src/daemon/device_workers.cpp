@@ -132,7 +132,7 @@ void DeviceWorkers::destroy(std::uint32_t index, const control::Destroy& destroy
 void DeviceWorkers::tell_health(std::uint32_t index, bool usable, const std::string& why) {
   if (workers_[index]->usable == usable) return;
   workers_[index]->usable = usable;
-  give(control::Input(std::in_place_type<control::GpuHealth>, GpuId{index}, usable, why));
+  give(control::Input(control::GpuHealth{GpuId{index}, usable, why}));
 }
 
 void DeviceWorkers::survey(std::uint32_t index) {
@@ -159,7 +159,7 @@ void DeviceWorkers::survey(std::uint32_t index) {
     reading.energy_j = static_cast<double>(*energy) / 1000;
   }
   give(control::Input(std::in_place_type<control::Reading>, std::move(reading)));
-  give(control::Input(std::in_place_type<control::Inventory>, GpuId{index}, *instances));
+  give(control::Input(control::Inventory{GpuId{index}, *instances}));
 }
 
 // Xids. The events of all GPUs come through one call.
@@ -173,15 +173,14 @@ void DeviceWorkers::poll_events() {
     const std::string why = fmt::format("Xid {}", event.xid);
     const device::XidClass kind = device::class_of_xid(event.xid);
     const bool whole = kind == device::XidClass::kUncontained || kind == device::XidClass::kGpuLost;
-    if (whole) give(control::Input(std::in_place_type<control::GpuHealth>, gpu, false, why));
+    if (whole) give(control::Input(control::GpuHealth{gpu, false, why}));
     if (kind != device::XidClass::kContained || !event.gi) continue;
     const device::Answer<std::vector<device::Instance>> instances = backend_.instances(event.gpu);
     if (!instances) continue;
     for (const device::Instance& instance : *instances) {
       const bool same = instance.key.gi == *event.gi && instance.generation == event.generation;
       if (!same) continue;  // a late word about a slice that was there before
-      give(control::Input(std::in_place_type<control::SliceFault>, gpu, instance.placement.start,
-                          why));
+      give(control::Input(control::SliceFault{gpu, instance.placement.start, why}));
     }
   }
 }
