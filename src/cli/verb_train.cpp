@@ -29,11 +29,15 @@ std::string command_of(const Values& values) {
   for (const auto& [name, value] : values.all()) {
     const FlagRecord* flag = find_flag(name);
     if (flag->positional() || !value.typed || name == "checkpoint" || name == "log" ||
-        name == "threads") {
+        name == "report" || name == "threads") {
       continue;
     }
-    command += flag->is_switch() ? fmt::format(" --{}", name)
-                                 : fmt::format(" --{} '{}'", name, value.text);
+    // Where a file lay on this machine is not what the model depends on.
+    const bool file = flag->kind == ValueKind::kOutput || flag->kind == ValueKind::kInput;
+    const std::string shown =
+        file ? std::filesystem::path(value.text).filename().string() : value.text;
+    command +=
+        flag->is_switch() ? fmt::format(" --{}", name) : fmt::format(" --{} '{}'", name, shown);
   }
   return command;
 }
