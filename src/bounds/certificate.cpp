@@ -49,6 +49,9 @@ PriceGrid read_prices(const Json& json) {
     }
     grid.prices.insert(grid.prices.end(), prices.begin(), prices.end());
   }
+  if (grid.prices.size() != grid.edges.size() * grid.modes) {
+    throw std::invalid_argument("there must be a row of prices for each edge");
+  }
   return grid;
 }
 
