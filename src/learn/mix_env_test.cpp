@@ -137,8 +137,10 @@ TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
     }
     const auto rules = policies::read_rules(*back, *options.run.model);
     ASSERT_TRUE(rules.ok()) << rules.error().message;
-    const auto score = mean_score(*back, *rules, options.run, "edf-ss", options.validation);
-    EXPECT_EQ(score->et, trained->validation_et) << system.name;
+    policies::LearnedRepartitioner learned(*back, *rules, options.run.gpus);
+    const auto edf = policies::make_scheduler("edf-ss", 1);
+    const auto day = sim::simulate(options.validation.front(), options.run, **edf, learned);
+    EXPECT_EQ(day->et, trained->validation_et) << system.name;
   }
 }
 
@@ -205,6 +207,23 @@ TEST(Trainer, BeginsWithTheMixItIsGiven) {
           static_cast<double>(options.validation.size());
   }
   EXPECT_NEAR(trained->validation_et, et, 0.05 * et);
+}
+
+TEST(Trainer, SaysWhatASystemCannotDo) {
+  TrainOptions options;
+  options.run = run_options();
+  options.scheduler = "edf-ss";
+  options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
+  options.validation = {short_day(1)};
+  options.system = *find_system("mean-field");
+  options.from = "2*1";
+  EXPECT_EQ(train(options).error().message,
+            "mean-field has no mix to begin from: its GPUs draw layouts");
+  options.from = "";
+  options.checkpoint = [](const nn::TensorFile&) { return Status{}; };
+  options.system = *find_system("repartition-dqn");
+  EXPECT_EQ(train(options).error().message,
+            "repartition-dqn keeps no checkpoint: it learns in seconds");
 }
 
 TEST(Trainer, AnUnknownSystemIsAnsweredWithTheKnownOnes) {

@@ -106,30 +106,31 @@ nn::Model Trainer::model_of(const nn::Network& policy, const nn::Normaliser& nor
 
 Status Trainer::validate(const nn::Model& model, std::string_view phase, double part,
                          const std::string& more) {
-  Score mean;
+  double et = 0;
+  double energy_w_min = 0;
   double weighed = 0;
   const auto days = static_cast<double>(options_.validation.size());
   for (std::size_t i = 0; i < options_.validation.size(); ++i) {
     const auto day =
         run_day(model, rules_, options_.run, options_.scheduler, options_.validation[i]);
     if (!day) return day.error();
-    mean.et += day->et / days;
-    mean.energy_w_min += day->energy_w_min() / days;
+    et += day->et / days;
+    energy_w_min += day->energy_w_min() / days;
     weighed += weigh(*day, i) / days;
   }
   const bool better = !best_weighed_ || weighed < *best_weighed_;
   if (better) {
     best_.model = model;
-    best_.validation_et = mean.et;
-    best_.validation_energy_w_min = mean.energy_w_min;
+    best_.validation_et = et;
+    best_.validation_energy_w_min = energy_w_min;
     best_weighed_ = weighed;
   }
   since_best_ = better ? 0 : since_best_ + 1;
   if (options_.log) {
-    options_.log(fmt::format(
-        R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
-        R"("validation_energy_w_min":{:.0f},"best_et":{:.6f}{}}})",
-        phase, part, best_.decisions, mean.et, mean.energy_w_min, best_.validation_et, more));
+    options_.log(
+        fmt::format(R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
+                    R"("validation_energy_w_min":{:.0f},"best_et":{:.6f}{}}})",
+                    phase, part, best_.decisions, et, energy_w_min, best_.validation_et, more));
   }
   return {};
 }
@@ -318,20 +319,6 @@ Result<Trained> Trainer::run() {
 }
 
 }  // namespace
-
-Result<Score> mean_score(const nn::Model& model, const MixRules& rules, const sim::RunOptions& run,
-                         const std::string& scheduler, const std::vector<workload::Trace>& days) {
-  CHECK(!days.empty());
-  Score mean;
-  const auto count = static_cast<double>(days.size());
-  for (const workload::Trace& day : days) {
-    const auto result = run_day(model, rules, run, scheduler, day);
-    if (!result) return result.error();
-    mean.et += result->et / count;
-    mean.energy_w_min += result->energy_w_min() / count;
-  }
-  return mean;
-}
 
 Result<Trained> train(const TrainOptions& options) {
   if (options.system->decides == Decides::kPlacements) return train_placement(options);

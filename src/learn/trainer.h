@@ -71,14 +71,4 @@ struct Trained {
 // Fails when a day cannot be run or a checkpoint does not fit.
 Result<Trained> train(const TrainOptions& options);
 
-// Means over days.
-struct Score {
-  double et = 0;
-  double energy_w_min = 0;
-};
-// Of a model, with the rules of its header.
-Result<Score> mean_score(const nn::Model& model, const policies::MixRules& rules,
-                         const sim::RunOptions& run, const std::string& scheduler,
-                         const std::vector<workload::Trace>& days);
-
 }  // namespace partita::learn

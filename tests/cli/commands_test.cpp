@@ -252,6 +252,14 @@ TEST_F(Commands, TrainWritesAModelThatSimulateAndEvaluateTake) {
       run("evaluate --model m.safetensors --test-days 2 --json" + day + "static:2").json();
   EXPECT_EQ(judged["encoding"], "mean-field+/1");
   EXPECT_EQ(judged["against"][0]["repartition"], "static:2");
+  const auto chosen =
+      run("evaluate --on validation --model m.safetensors --test-days 2 --json" + day + "static:2")
+          .json();
+  EXPECT_EQ(chosen["on"], "validation");
+  EXPECT_NE(chosen["model"]["et"], judged["model"]["et"]);
+  EXPECT_NE(run("train mean-field+" + day + "static:2 --rates 4,6 --energy-weight 1,2,3 --out x")
+                .err.find("'1,2,3' has 3 weights; wanted one, or one for each of the 2 of --rates"),
+            std::string::npos);
   EXPECT_EQ(run("simulate" + day + "learned:m.safetensors --gpu a30-24gb").status, 2);
   EXPECT_EQ(run("distill --model m.safetensors --days 3 --out rule.txt" + day + "static:2").status,
             0);

@@ -37,5 +37,34 @@ TEST_F(Documents, EveryPresetIsInTheDocumentAndInTheFolder) {
   }
 }
 
+// A model that ships loads, runs, has a card, and says nothing of the machine it was made on.
+TEST_F(Documents, EveryModelThatShipsRunsAndHasACard) {
+  const std::filesystem::path folder = std::string(PARTITA_SOURCE_DIR) + "/models";
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".safetensors") continue;
+    ++models;
+    std::filesystem::path card = entry.path();
+    EXPECT_TRUE(std::filesystem::exists(card.replace_extension(".md"))) << entry.path();
+    const std::string bytes = read_file(entry.path().string());
+    const std::size_t command = bytes.find("\"command\":\"") + 11;
+    const std::string text = bytes.substr(command, bytes.find('"', command) - command);
+    EXPECT_TRUE(text.starts_with("partita train ")) << text;
+    EXPECT_EQ(text.find('/'), std::string::npos) << text;
+    const bool places = bytes.find("\"encoding\":\"place") != std::string::npos;
+    const std::string flag = places ? "--repartition static:2 --scheduler " : "--repartition ";
+    EXPECT_EQ(
+        run("simulate --scenario smart-mig --hours 1 " + flag + "learned:" + entry.path().string())
+            .status,
+        0)
+        << entry.path();
+  }
+  EXPECT_EQ(models, 4U);
+  EXPECT_EQ(run("simulate --scenario smart-mig --hours 1 --repartition timetable:@" +
+                (folder / "smart-mig.rule.txt").string())
+                .status,
+            0);
+}
+
 }  // namespace
 }  // namespace partita::cli_test
