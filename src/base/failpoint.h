@@ -20,6 +20,7 @@ namespace partita {
   X(store_instances_written)  \
   X(store_intents_written)    \
   X(store_events_written)     \
+  X(store_turns_written)      \
   X(store_commit)             \
   X(store_committed)          \
   X(store_opened)             \

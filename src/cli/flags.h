@@ -37,6 +37,7 @@ enum class Verb : std::uint8_t {
   kLogs,
   kWait,
   kTop,
+  kReplay,
   kPolicies,
   kScenarios,
   kCompletion,

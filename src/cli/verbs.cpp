@@ -57,6 +57,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_wait(values, console);
     case Verb::kTop:
       return run_top(values, console);
+    case Verb::kReplay:
+      return run_replay(values, console);
     case Verb::kPolicies:
       return run_policies(values, console);
     case Verb::kScenarios:

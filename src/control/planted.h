@@ -22,7 +22,8 @@ namespace partita::control {
   X(ignore_vanished)          \
   X(accept_key_twice)         \
   X(skip_progress_row)        \
-  X(shrink_after_memory_out)
+  X(shrink_after_memory_out)  \
+  X(journal_skips_quiet_turn)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

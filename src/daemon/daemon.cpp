@@ -13,13 +13,13 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "control/controller.h"
+#include "control/recorder.h"
 #include "daemon/device_workers.h"
 #include "daemon/job_environment.h"
+#include "daemon/policy_pair.h"
 #include "daemon/server.h"
 #include "device/open.h"
 #include "launch/local.h"
-#include "policies/registry.h"
 #include "store/sqlite_store.h"
 
 namespace partita::daemon {
@@ -29,31 +29,6 @@ namespace {
 constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
 constexpr Micros kDiskCheck = Micros::seconds(1);
 constexpr Micros kWaitMax = Micros::seconds(1);
-
-struct Policies {
-  std::unique_ptr<decide::Scheduler> scheduler;
-  std::unique_ptr<decide::Repartitioner> repartitioner;
-};
-
-Result<Policies> make_policies(const Settings& settings, const mig::GpuModel& model,
-                               std::uint32_t gpus) {
-  const auto slash = settings.policy.find('/');
-  if (slash == std::string::npos) {
-    return Error{
-        fmt::format("the policy '{}' is not SCHEDULER/RULE, for example "
-                    "fifo+tightest/migm-b",
-                    settings.policy)};
-  }
-  const std::string rule = settings.policy.substr(slash + 1);
-  if (rule.starts_with("lookahead")) {
-    return Error{"lookahead needs a forecast, which only the simulator gives; choose another rule"};
-  }
-  auto scheduler = policies::make_scheduler(settings.policy.substr(0, slash), settings.seed);
-  if (!scheduler) return scheduler.error();
-  auto repartitioner = policies::make_repartitioner(rule, model, gpus);
-  if (!repartitioner) return repartitioner.error();
-  return Policies{*std::move(scheduler), *std::move(repartitioner)};
-}
 
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
@@ -82,6 +57,7 @@ class Daemon {
   Status open_devices();
   Status open_controller();
   Status restore();
+  Status open_journal();
   void open_server();
   Status take_turn();
   Status finish(control::Turn turn);
@@ -101,7 +77,9 @@ class Daemon {
   std::unique_ptr<device::Backend> backend_;
   std::vector<device::GpuInfo> gpus_;
   std::unique_ptr<launch::LocalLauncher> launcher_;
+  control::Beginning beginning_;  // the controller looks at its model
   std::unique_ptr<control::Controller> controller_;
+  std::unique_ptr<control::Recorder> recorder_;
   api::Surroundings around_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<Server> server_;
@@ -141,23 +119,29 @@ Status Daemon::open_devices() {
 
 Status Daemon::open_controller() {
   const mig::GpuModel& model = *gpus_.front().model;
-  auto made = make_policies(settings_, model, static_cast<std::uint32_t>(gpus_.size()));
+  beginning_.version = settings_.version;
+  beginning_.policy = settings_.policy;
+  beginning_.seed = settings_.seed;
+  beginning_.options.shadow = settings_.shadow;
+  if (!settings_.early_restart) beginning_.options.early_restart.reset();
+  beginning_.model = model;
+  for (const device::GpuInfo& gpu : gpus_) {
+    beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});
+  }
+  auto made = make_policies(beginning_);
   if (!made) return made.error();
-  control::Options options;
-  options.shadow = settings_.shadow;
-  if (!settings_.early_restart) options.early_restart.reset();
-  std::vector<control::GpuFact> facts;
-  for (const device::GpuInfo& gpu : gpus_) facts.push_back({gpu.uuid, gpu.name, gpu.id});
-  controller_ = std::make_unique<control::Controller>(
-      options, model, std::move(facts), std::move(made->scheduler), std::move(made->repartitioner));
+  controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
+                                                      beginning_.gpus, std::move(made->scheduler),
+                                                      std::move(made->repartitioner));
   return {};
 }
 
 Status Daemon::restore() {
   const Result<store::Contents> contents = store_->load();
   if (!contents) return contents.error();
+  const Status recorded = open_journal();
+  if (!recorded) return recorded;
   FAILPOINT(restore_jobs_read);
-  std::vector<control::Inventory> inventories;
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     const device::Answer<std::vector<device::Instance>> instances =
         backend_->instances(gpus_[i].id);
@@ -165,21 +149,36 @@ Status Daemon::restore() {
       inputs_.push_back(control::GpuHealth{GpuId{i}, false, instances.error().message});
       continue;
     }
-    inventories.push_back({GpuId{i}, *instances});
+    beginning_.inventories.push_back({GpuId{i}, *instances});
   }
   FAILPOINT(restore_devices_read);
-  std::vector<launch::Report> found;
   for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
-    found.push_back(launcher_->find(key));
+    beginning_.attempts.push_back(launcher_->find(key));
   }
   FAILPOINT(restore_attempts_found);
-  Result<control::Turn> turn = controller_->restore(clock_.now(), *contents, inventories, found);
+  const Micros now = clock_.now();
+  Result<control::Turn> turn =
+      controller_->restore(now, *contents, beginning_.inventories, beginning_.attempts);
   if (!turn) return turn.error();
+  recorder_->begin(now, beginning_, *turn);
   FAILPOINT(restore_reconciled);
   say_(fmt::format("{} jobs, {} of them not ended, {} processes found again",
                    controller_->jobs().size(), controller_->jobs_not_ended(),
                    controller_->count(control::JobState::kRunning)));
   return finish(*std::move(turn));
+}
+
+Status Daemon::open_journal() {
+  Result<store::Store::JournalSize> size = store_->journal_size();
+  if (size.ok() && control::should_begin_anew(*size)) {
+    say_("the journal is begun anew");
+    const Status anew = store_->begin_journal_anew();
+    if (!anew) return anew;
+    size = store_->journal_size();
+  }
+  if (!size) return size.error();
+  recorder_ = std::make_unique<control::Recorder>(*size);
+  return {};
 }
 
 void Daemon::open_server() {
@@ -309,7 +308,11 @@ Status Daemon::take_turn() {
     if (std::holds_alternative<control::Submit>(input)) FAILPOINT(turn_submission_taken);
     if (std::holds_alternative<control::Cancel>(input)) FAILPOINT(turn_cancel_taken);
   }
-  control::Turn turn = controller_->step(clock_.now(), inputs_);
+  const Micros now = clock_.now();
+  control::Turn turn = controller_->step(now, inputs_);
+  const bool kept = !recorder_->closed();
+  recorder_->note(now, inputs_, turn);
+  if (kept && recorder_->closed()) say_("the journal is full; it is begun anew at the next start");
   inputs_.clear();
   FAILPOINT(turn_stepped);
   return finish(std::move(turn));

@@ -35,6 +35,33 @@ Status MemoryStore::commit(const Batch& batch) {
     std::erase_if(attempts_, [&](const auto& each) { return each.first.first == id; });
     std::erase_if(events_, [&](const EventRow& event) { return event.job == id; });
   }
+  for (const TurnRow& row : batch.turns) {
+    if (row.number <= last_turn_) return Error{"a turn was inserted twice"};
+    turns_.push_back(row);
+    last_turn_ = row.number;
+  }
+  return {};
+}
+
+Result<Store::JournalSize> MemoryStore::journal_size() {
+  JournalSize size;
+  size.last_turn = last_turn_;
+  for (const TurnRow& row : turns_) size.bytes += static_cast<std::int64_t>(row.inputs.size());
+  size.closed = !turns_.empty() && turns_.back().kind == TurnKind::kClose;
+  return size;
+}
+
+Result<std::vector<TurnRow>> MemoryStore::turns(std::int64_t from, std::size_t most) {
+  std::vector<TurnRow> found;
+  for (const TurnRow& row : turns_) {
+    if (row.number >= from && found.size() < most) found.push_back(row);
+  }
+  return found;
+}
+
+Status MemoryStore::begin_journal_anew() {
+  turns_.clear();
+  base_ = *load();
   return {};
 }
 

@@ -14,6 +14,11 @@ class MemoryStore : public Store {
   Result<Contents> load() override;
   Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) override;
 
+  Result<JournalSize> journal_size() override;
+  Result<std::vector<TurnRow>> turns(std::int64_t from, std::size_t most) override;
+  Result<Contents> journal_base() override { return base_; }
+  Status begin_journal_anew() override;
+
   bool has_intent(const std::string& kind, const std::string& subject) const {
     return intents_.contains({kind, subject});
   }
@@ -27,6 +32,9 @@ class MemoryStore : public Store {
   std::map<std::pair<std::string, std::string>, IntentRow> intents_;
   std::map<std::pair<std::int64_t, std::string>, PeakRow> peaks_;
   std::vector<EventRow> events_;
+  std::vector<TurnRow> turns_;
+  std::int64_t last_turn_ = 0;
+  Contents base_;
 };
 
 }  // namespace partita::store

@@ -37,11 +37,19 @@ CREATE TABLE peaks(uid INTEGER NOT NULL, name TEXT NOT NULL, peak_gib REAL NOT N
   sum INTEGER NOT NULL, PRIMARY KEY(uid, name)) WITHOUT ROWID;
 )";
 
+// The journal: its turns, and the number of the first since it was begun anew.
+constexpr const char* kVersion3 = R"(
+CREATE TABLE turns(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, kind INTEGER NOT NULL,
+  digest INTEGER NOT NULL, inputs BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE journal(first INTEGER NOT NULL);
+INSERT INTO journal VALUES(1);
+)";
+
 struct Step {
   int to;
   const char* sql;
 };
-constexpr Step kSteps[] = {{1, kVersion1}, {2, kVersion2}};
+constexpr Step kSteps[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
 
 bool execute(sqlite3* database, const std::string& sql) {
   return sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;

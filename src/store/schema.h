@@ -11,7 +11,7 @@ namespace partita::store {
 
 // Written into the file, so that a newer program knows an older file and an older program refuses a
 // newer one. Raise it with every change of a table, and add the step to schema.cpp.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 // Older than this cannot be opened any more.
 inline constexpr int kSchemaVersionMin = 1;
 // "PRTA": tells our files from other SQLite databases. Values are on disk.

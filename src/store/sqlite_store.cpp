@@ -10,9 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/failpoint.h"
+#include "store/journal_base.h"
 #include "store/schema.h"
 #include "store/statement.h"
 
@@ -86,6 +88,7 @@ struct Statements {
   Statement put_intent, drop_intent, insert_event, put_peak;
   Statement forget_job, forget_progress, forget_attempts, forget_events;
   Statement events_of_job, events_of_all, last_event;
+  Statement insert_turn, turns_from, turns_sum, last_turn, first_turn, drop_turns, set_first_turn;
   Statement jobs, attempts, instances, intents, peaks;
 };
 
@@ -122,6 +125,13 @@ constexpr std::array kStatementTexts = std::to_array<StatementText>({
     {&Statements::events_of_all,
      "SELECT * FROM (SELECT * FROM events ORDER BY sequence DESC LIMIT ?) ORDER BY sequence"},
     {&Statements::last_event, "SELECT coalesce(max(sequence),0) FROM events"},
+    {&Statements::insert_turn, "INSERT INTO turns VALUES(?,?,?,?,?,?)"},
+    {&Statements::turns_from, "SELECT * FROM turns WHERE number>=? ORDER BY number LIMIT ?"},
+    {&Statements::turns_sum, "SELECT coalesce(sum(length(CAST(inputs AS BLOB))),0) FROM turns"},
+    {&Statements::last_turn, "SELECT number, kind FROM turns ORDER BY number DESC LIMIT 1"},
+    {&Statements::first_turn, "SELECT first FROM journal"},
+    {&Statements::drop_turns, "DELETE FROM turns"},
+    {&Statements::set_first_turn, "UPDATE journal SET first=?"},
     {&Statements::jobs, kJobColumns},
     {&Statements::attempts, "SELECT * FROM attempts ORDER BY job, number"},
     {&Statements::instances, "SELECT * FROM instances ORDER BY gpu, start"},
@@ -142,6 +152,10 @@ class SqliteStore : public Store {
   Status commit(const Batch& batch) override;
   Result<Contents> load() override;
   Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) override;
+  Result<JournalSize> journal_size() override;
+  Result<std::vector<TurnRow>> turns(std::int64_t from, std::size_t most) override;
+  Result<Contents> journal_base() override;
+  Status begin_journal_anew() override;
 
  private:
   bool write(const Batch& batch);
@@ -150,7 +164,11 @@ class SqliteStore : public Store {
   bool write_instances(const Batch& batch);
   bool write_intents(const Batch& batch);
   bool write_events(const Batch& batch);
+  bool write_turns(const Batch& batch);
   bool forget(const Batch& batch);
+  // The only row of a statement, as a number.
+  std::optional<std::int64_t> number_of(Statement& statement);
+  Status finish_base();
 
   // Reads all rows of a statement; a wrong sum or a broken page is an error.
   template <typename Row, typename Read>
@@ -162,6 +180,7 @@ class SqliteStore : public Store {
   Status check_whole_file();
 
   FolderLock lock_;
+  std::string folder_;
   std::string path_;
   sqlite3* database_ = nullptr;
   Statements sql_;
@@ -174,6 +193,7 @@ SqliteStore::~SqliteStore() {
 }
 
 Status SqliteStore::open(const std::string& folder, const OpenOptions& options) {
+  folder_ = folder;
   path_ = store_file(folder);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{fmt::format("{} cannot be made: {}", folder, std::strerror(errno))};
@@ -204,7 +224,7 @@ Status SqliteStore::open(const std::string& folder, const OpenOptions& options) 
     if (!(sql_.*text.member).prepared()) return damaged(path_, why());
   }
   FAILPOINT(store_opened);
-  return {};
+  return options.has_journal ? finish_base() : Status{};
 }
 
 Status SqliteStore::check_whole_file() {
@@ -318,6 +338,21 @@ bool SqliteStore::write_events(const Batch& batch) {
   return good;
 }
 
+bool SqliteStore::write_turns(const Batch& batch) {
+  bool good = true;
+  for (const TurnRow& row : batch.turns) {
+    good = good && sql_.insert_turn.bind(row.number)
+                       .bind(row.at_us)
+                       .bind(static_cast<std::int64_t>(row.kind))
+                       .bind(row.digest)
+                       .bind(row.inputs)
+                       .bind_sum()
+                       .run();
+  }
+  FAILPOINT(store_turns_written);
+  return good;
+}
+
 bool SqliteStore::forget(const Batch& batch) {
   bool good = true;
   for (const std::int64_t id : batch.forgotten_jobs) {
@@ -329,7 +364,7 @@ bool SqliteStore::forget(const Batch& batch) {
 
 bool SqliteStore::write(const Batch& batch) {
   return write_jobs(batch) && write_attempts(batch) && write_instances(batch) &&
-         write_intents(batch) && write_events(batch) && forget(batch);
+         write_intents(batch) && write_events(batch) && write_turns(batch) && forget(batch);
 }
 
 Status SqliteStore::commit(const Batch& batch) {
@@ -464,6 +499,76 @@ Result<std::vector<EventRow>> SqliteStore::events(std::int64_t job, std::size_t 
   const Status read = read_all(sql, found, [&](EventRow& row) { read_event(sql, row); });
   if (!read) return read.error();
   return found;
+}
+
+// ---- the journal
+
+std::optional<std::int64_t> SqliteStore::number_of(Statement& statement) {
+  std::optional<std::int64_t> number;
+  if (statement.next()) number = statement.integer();
+  statement.reset();
+  return number;
+}
+
+Result<Store::JournalSize> SqliteStore::journal_size() {
+  const auto bytes = number_of(sql_.turns_sum);
+  const auto first = number_of(sql_.first_turn);
+  if (!bytes || !first) return damaged(path_, "the journal cannot be read");
+  JournalSize size{*first - 1, *bytes, false};
+  if (sql_.last_turn.next()) {
+    size.last_turn = sql_.last_turn.integer();
+    size.closed = static_cast<TurnKind>(sql_.last_turn.integer()) == TurnKind::kClose;
+  }
+  sql_.last_turn.reset();
+  return size;
+}
+
+Result<std::vector<TurnRow>> SqliteStore::turns(std::int64_t from, std::size_t most) {
+  Statement& sql = sql_.turns_from.bind(from).bind(static_cast<std::int64_t>(most));
+  std::vector<TurnRow> found;
+  const Status read = read_all(sql, found, [&](TurnRow& row) {
+    row.number = sql.integer();
+    row.at_us = sql.integer();
+    row.kind = static_cast<TurnKind>(sql.integer());
+    row.digest = sql.integer();
+    row.inputs = sql.text();
+  });
+  if (!read) return read.error();
+  return found;
+}
+
+Result<Contents> SqliteStore::journal_base() {
+  const auto first = number_of(sql_.first_turn);
+  if (!first) return damaged(path_, "the journal cannot be read");
+  if (*first == 1) return Contents{};
+  const std::string folder = base_folder(folder_, *first);
+  if (::access(store_file(folder).c_str(), R_OK) != 0) {
+    return Error{fmt::format("{}, from which the journal goes on, is not there", folder)};
+  }
+  SqliteStore base;
+  const Status opened = base.open(folder, {.check_whole_file = true, .has_journal = false});
+  if (!opened) return opened.error();
+  return base.load();
+}
+
+Status SqliteStore::begin_journal_anew() {
+  const Result<JournalSize> size = journal_size();
+  if (!size) return size.error();
+  const bool gone = sql_.begin.run() && sql_.drop_turns.run() &&
+                    sql_.set_first_turn.bind(size->last_turn + 1).run() && sql_.commit.run();
+  if (!gone) return Error{fmt::format("the store {} cannot be written: {}", path_, why())};
+  return finish_base();
+}
+
+// Before the first turn is written the store is its own base, so that a copy that was not finished
+// can be made again.
+Status SqliteStore::finish_base() {
+  const auto first = number_of(sql_.first_turn);
+  if (!first) return damaged(path_, "the journal cannot be read");
+  if (*first == 1 || ::access(base_folder(folder_, *first).c_str(), F_OK) == 0) return {};
+  const bool written = sql_.last_turn.next();
+  sql_.last_turn.reset();
+  return written ? Status{} : make_base(database_, folder_, *first);
 }
 
 }  // namespace

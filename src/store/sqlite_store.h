@@ -11,6 +11,8 @@ namespace partita::store {
 struct OpenOptions {
   // Reads every page once and checks that the file holds together. Costs about a second a gigabyte.
   bool check_whole_file = true;
+  // The base of a journal is itself a store, but has no journal.
+  bool has_journal = true;
 };
 
 // Opens or makes FOLDER/partita.db. One process at a time: a second one is told who has it. A file

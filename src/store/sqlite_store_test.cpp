@@ -30,8 +30,9 @@ void write_some(Store& file, MemoryStore& model, std::uint64_t seed, int batches
   Rng rng(seed);
   std::int64_t jobs = 0;
   std::int64_t events = 0;
+  std::int64_t turns = 0;
   for (int i = 0; i < batches; ++i) {
-    const Batch batch = test::random_batch(rng, jobs, events);
+    const Batch batch = test::random_batch(rng, jobs, events, turns);
     ASSERT_TRUE(file.commit(batch).ok());
     ASSERT_TRUE(model.commit(batch).ok());
   }
@@ -67,7 +68,67 @@ TEST(SqliteStore, WhatWasCommittedIsThereWhenItIsOpenedAgain) {
     EXPECT_EQ(*store->load(), *model.load()) << "seed " << seed;
     EXPECT_EQ(*store->events(0, 1000), *model.events(0, 1000));
     EXPECT_EQ(*store->events(2, 5), *model.events(2, 5));
+    EXPECT_EQ(*store->turns(0, 1000), *model.turns(0, 1000));
+    EXPECT_EQ(*store->turns(7, 3), *model.turns(7, 3));
+    EXPECT_EQ(store->journal_size()->bytes, model.journal_size()->bytes);
+    EXPECT_EQ(store->journal_size()->last_turn, model.journal_size()->last_turn);
+    EXPECT_EQ(*store->journal_base(), Contents{});
   }
+}
+
+Batch batch_with_turn(std::int64_t number, TurnKind kind) {
+  Batch batch;
+  batch.turns.push_back({number, 1, kind, 2, "x"});
+  return batch;
+}
+
+TEST(SqliteStore, AJournalBegunAnewGoesOnFromWhatWasThere) {
+  Sample sample(11);
+  auto store = opened(sample.folder.path());
+  const std::int64_t last = store->journal_size()->last_turn;
+  ASSERT_TRUE(store->begin_journal_anew().ok());
+  EXPECT_TRUE(store->turns(0, 10)->empty());
+  EXPECT_EQ(store->journal_size()->last_turn, last);
+  ASSERT_TRUE(store->commit(batch_with_turn(last + 1, TurnKind::kBegin)).ok());
+  Batch more;
+  more.forgotten_jobs = {1, 2};
+  more.turns.push_back({last + 2, 1, TurnKind::kClose, 2, ""});
+  ASSERT_TRUE(store->commit(more).ok());
+  store.reset();
+  store = opened(sample.folder.path());
+  EXPECT_TRUE(store->journal_size()->closed);
+  EXPECT_EQ(store->turns(0, 10)->size(), 2U);
+  EXPECT_EQ(*store->journal_base(), *sample.model.load());
+  EXPECT_NE(*store->load(), *sample.model.load());
+  // Again: the older base goes.
+  ASSERT_TRUE(store->begin_journal_anew().ok());
+  EXPECT_FALSE(store->journal_size()->closed);
+  EXPECT_EQ(*store->journal_base(), *store->load());
+  const auto folders = std::count_if(
+      fs::directory_iterator(sample.folder.path()), fs::directory_iterator{},
+      [](const auto& entry) { return entry.path().filename().string().starts_with("base-"); });
+  EXPECT_EQ(folders, 1);
+}
+
+TEST(SqliteStore, ABaseThatWasNotFinishedIsMadeAgainAndALostOneIsNamed) {
+  Sample sample(12);
+  auto store = opened(sample.folder.path());
+  ASSERT_TRUE(store->begin_journal_anew().ok());
+  const std::int64_t next = store->journal_size()->last_turn + 1;
+  const std::string base = sample.folder.path() + "/base-" + std::to_string(next);
+  store.reset();
+  // As if the process had died before the copy had its name.
+  fs::rename(base, base + ".new");
+  store = opened(sample.folder.path());
+  EXPECT_EQ(*store->journal_base(), *sample.model.load());
+  // Once turns were written the store is no longer its own base.
+  ASSERT_TRUE(store->commit(batch_with_turn(next, TurnKind::kBegin)).ok());
+  store.reset();
+  fs::remove_all(base);
+  store = opened(sample.folder.path());
+  const auto lost = store->journal_base();
+  ASSERT_FALSE(lost.ok());
+  EXPECT_NE(lost.error().message.find(base), std::string::npos);
 }
 
 TEST(SqliteStore, ForgottenJobsTakeTheirAttemptsAndEventsWithThem) {

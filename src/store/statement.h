@@ -8,21 +8,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "store/row_sum.h"
 
 namespace partita::store {
-
-// FNV-1a over the values of a row and their lengths: not against malice, against bits that flip.
-class RowSum {
- public:
-  void add(std::int64_t value);
-  void add(double value);
-  void add(std::string_view text);
-  std::int64_t value() const { return static_cast<std::int64_t>(sum_); }
-
- private:
-  void add_bytes(const void* data, std::size_t size);
-  std::uint64_t sum_ = 0xcbf29ce484222325ULL;
-};
 
 // Values are bound, and columns read, from left to right. Errors stay with the connection.
 class Statement {

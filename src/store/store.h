@@ -96,6 +96,22 @@ struct PeakRow {
   bool operator==(const PeakRow&) const = default;
 };
 
+// One turn of the daemon as it was taken, for a replay. Values of the kind are on disk.
+enum class TurnKind : std::int64_t {
+  kStep = 0,
+  kBegin = 1,  // a start of the daemon
+  kClose = 2,  // what happened after it was not kept
+};
+struct TurnRow {
+  std::int64_t number = 0;  // ascending without a gap; given by whoever writes it
+  std::int64_t at_us = 0;
+  TurnKind kind = TurnKind::kStep;
+  std::int64_t digest = 0;  // of what came out
+  std::string inputs;
+
+  bool operator==(const TurnRow&) const = default;
+};
+
 struct Place {
   std::string gpu;
   std::int64_t start = 0;
@@ -113,12 +129,13 @@ struct Batch {
   std::vector<EventRow> events;
   std::vector<PeakRow> peaks;
   std::vector<std::int64_t> forgotten_jobs;  // with their attempts and events
+  std::vector<TurnRow> turns;
 
   bool empty() const;
   void clear();
 };
 
-// Everything that is there, events aside.
+// Everything that is there, events and turns aside.
 struct Contents {
   std::vector<JobRow> jobs;  // by id
   std::vector<AttemptRow> attempts;
@@ -141,6 +158,20 @@ class Store {
   virtual Result<Contents> load() = 0;
   // In order of sequence, the latest `most` of a job, or of all jobs when `job` is 0.
   virtual Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) = 0;
+
+  // ---- the journal: turns, and the contents before the first of them
+
+  struct JournalSize {
+    std::int64_t last_turn = 0;  // 0: none was ever written
+    std::int64_t bytes = 0;      // of inputs
+    bool closed = false;         // nothing may follow the last turn
+  };
+  virtual Result<JournalSize> journal_size() = 0;
+  // In order, from the number on.
+  virtual Result<std::vector<TurnRow>> turns(std::int64_t from, std::size_t most) = 0;
+  virtual Result<Contents> journal_base() = 0;
+  // All turns go; what is there now is the base of those that follow, and numbers go on.
+  virtual Status begin_journal_anew() = 0;
 };
 
 }  // namespace partita::store

@@ -66,9 +66,14 @@ inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
           .reason = random_text(rng, 20)};
 }
 
-// Batches as a daemon might write them: `jobs` grows with each.
-inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events) {
+// Batches as a daemon might write them: `jobs` grows with each, and so does the journal.
+inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, std::int64_t& turns) {
   Batch batch;
+  for (std::uint64_t i = rng.below(3); i > 0; --i) {
+    batch.turns.push_back({++turns, static_cast<std::int64_t>(rng.next() >> 2),
+                           rng.below(9) == 0 ? TurnKind::kBegin : TurnKind::kStep,
+                           static_cast<std::int64_t>(rng.next()), random_text(rng, 200)});
+  }
   const std::int64_t known = jobs;
   for (std::uint64_t i = rng.below(4); i > 0; --i) {
     JobRow row;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "control/replay.h"
 #include "policies/registry.h"
 
 namespace partita::dst {
@@ -24,6 +25,16 @@ constexpr std::array<PolicyPair, 6> kPolicies{{{"fifo+tightest", "migm-b"},
                                                {"fifo", "none"}}};
 
 constexpr int kSubmissionsMax = 60;
+
+Result<control::PolicyPair> policies_of(const control::Beginning& beginning) {
+  const auto slash = beginning.policy.find('/');
+  auto scheduler = policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
+  auto repartitioner =
+      policies::make_repartitioner(beginning.policy.substr(slash + 1), beginning.model,
+                                   static_cast<std::uint32_t>(beginning.gpus.size()));
+  CHECK(scheduler.ok() && repartitioner.ok());
+  return control::PolicyPair{*std::move(scheduler), *std::move(repartitioner)};
+}
 
 }  // namespace
 
@@ -64,28 +75,44 @@ void World::wrong(const std::string& what) {
 
 // ---- the life of the controller
 
-void World::boot() {
-  std::vector<control::GpuFact> facts;
+control::Beginning World::beginning() const {
+  control::Beginning beginning;
+  beginning.policy = scheduler_ + "/" + repartition_;
+  beginning.seed = seed_;
+  beginning.model = *model_;
   for (std::uint32_t i = 0; i < gpu_count_; ++i) {
-    facts.push_back({fmt::format("GPU-{}", i), model_->title, GpuId{i}});
+    beginning.gpus.push_back({fmt::format("GPU-{}", i), model_->title, GpuId{i}});
+    beginning.inventories.push_back(inventory(GpuId{i}));
   }
-  control::Options options;
-  options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
-  auto scheduler = policies::make_scheduler(scheduler_, seed_);
-  auto repartitioner = policies::make_repartitioner(repartition_, *model_, gpu_count_);
-  CHECK(scheduler.ok() && repartitioner.ok());
-  controller_ = std::make_unique<control::Controller>(
-      options, *model_, facts, *std::move(scheduler), *std::move(repartitioner));
+  return beginning;
+}
+
+void World::boot() {
+  control::Beginning begun = beginning();
+  begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
+  auto policies = policies_of(begun);
+  CHECK(policies.ok());
+  controller_ = std::make_unique<control::Controller>(begun.options, *model_, begun.gpus,
+                                                      std::move(policies->scheduler),
+                                                      std::move(policies->repartitioner));
+  if (rng_.below(8) == 0) CHECK(store_.begin_journal_anew().ok());
+  recorder_ = std::make_unique<control::Recorder>(*store_.journal_size());
   const auto contents = store_.load();
-  std::vector<launch::Report> found;
   for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
-    found.push_back(find(key));
+    begun.attempts.push_back(find(key));
   }
-  std::vector<control::Inventory> inventories;
-  for (std::uint32_t i = 0; i < gpu_count_; ++i) inventories.push_back(inventory(GpuId{i}));
-  auto turn = controller_->restore(now_, *contents, inventories, found);
+  auto turn = controller_->restore(now_, *contents, begun.inventories, begun.attempts);
   if (!turn.ok()) return wrong("restore: " + turn.error().message);
+  recorder_->begin(now_, begun, *turn);
   perform(*std::move(turn), false);
+}
+
+void World::check_replay() {
+  const auto summary = control::replay(store_, policies_of, [&](const control::ReplayedTurn& turn) {
+    if (!turn.same) wrong(fmt::format("turn {} gave something else in the replay", turn.number));
+  });
+  if (!summary.ok()) return wrong("replay: " + summary.error().message);
+  if (summary->last != store_.journal_size()->last_turn) wrong("the replay ended too early");
 }
 
 // What was on its way may have arrived or not.
@@ -497,7 +524,9 @@ void World::turn(bool faults) {
       inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "");
     }
   }
-  perform(controller_->step(now_, inputs), faults);
+  control::Turn turn = controller_->step(now_, inputs);
+  recorder_->note(now_, inputs, turn);
+  perform(std::move(turn), faults);
   if (!wrong_) check_step();
 }
 
@@ -517,6 +546,7 @@ std::optional<std::string> World::run(int steps) {
   }
   for (int i = 0; i < 50 && !wrong_; ++i) turn(false);
   if (!wrong_) check_end();
+  if (!wrong_) check_replay();
   return wrong_;
 }
 

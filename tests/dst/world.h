@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "control/controller.h"
+#include "control/recorder.h"
 #include "store/memory_store.h"
 
 namespace partita::dst {
@@ -91,6 +91,9 @@ class World {
   void boot();
   void crash();
   void turn(bool faults);
+  control::Beginning beginning() const;
+  // Takes all turns again from the journal alone; each must give what it gave.
+  void check_replay();
   // False: the controller died on the way.
   bool perform(control::Turn turn, bool faults);
   bool maybe_crash(bool faults);
@@ -144,6 +147,7 @@ class World {
 
   // Does not.
   std::unique_ptr<control::Controller> controller_;
+  std::unique_ptr<control::Recorder> recorder_;
   std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
   std::vector<launch::Report> reports_;
 

@@ -32,6 +32,14 @@ std::optional<double> some_memory(Rng& rng) {
   return kSizes[rng.below(4)];
 }
 
+// Whatever killed the daemon, what it decided can be taken again from what it left.
+void expect_same_in_replay(const DaemonProcess& daemon) {
+  const std::string printed = daemon.folder() + "/replayed";
+  const std::vector<std::string> words{program(), "replay", "--state", daemon.folder() + "/state",
+                                       "--last",  "3"};
+  EXPECT_EQ(run_to_end(words, printed), 0);
+}
+
 class Place : public testing::TestWithParam<std::string> {};
 
 // Before the place is armed there are jobs already, one of them running; it is then reached while
@@ -75,6 +83,7 @@ void kill_once(const std::string& place, int time) {
   EXPECT_FALSE(wrong) << place << " " << time << ": " << *wrong << "\n" << daemon.said();
   EXPECT_TRUE(life.accepted() >= 1 || place == "store_migrating");  // that is before any job
   daemon.stop();
+  expect_same_in_replay(daemon);
 }
 
 TEST_P(Place, KilledThereNothingIsLostDoubledOrLeaked) {
@@ -122,6 +131,7 @@ TEST(Crash, KilledAtRandomUnderLoadNothingIsLostDoubledOrLeaked) {
   EXPECT_FALSE(wrong) << *wrong;
   RecordProperty("accepted", static_cast<int>(life.accepted()));
   daemon.stop();
+  expect_same_in_replay(daemon);
 }
 
 }  // namespace

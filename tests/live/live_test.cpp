@@ -148,6 +148,32 @@ TEST_F(Live, AfterKillTheJobGoesOnAndIsAdopted) {
   EXPECT_TRUE(has_event(job(id), "adopted"));
 }
 
+TEST_F(Live, WhatTheDaemonDecidedIsTakenAgainFromItsStore) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.05"}));
+  const std::string id = submit({"--", "/bin/sleep", "1"});
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start({"--watch", "0.05"}));
+  partita({"wait", id});
+  daemon_.stop();
+  const std::string printed = folder_.path() + "/replayed";
+  const std::string state = folder_.path() + "/state";
+  EXPECT_EQ(run_to_end({program(), "replay", "--state", state, "--json"}, printed), 0);
+  const Json replay = Json::parse(read(printed));
+  EXPECT_EQ(replay["starts"], 2);
+  EXPECT_EQ(replay["different"], 0);
+  EXPECT_GT(replay["turns"], 5);
+  EXPECT_EQ(run_to_end({program(), "replay", "--state", state, "--job", id}, printed), 0);
+  const std::string story = read(printed);
+  for (const char* part : {"submitted", "launch 1.1", "attempt 1.1 ended with status 0",
+                           "job 1 done", "each gave what it gave then"}) {
+    EXPECT_NE(story.find(part), std::string::npos) << part << "\n" << story;
+  }
+  // A store that somebody has is not opened a second time.
+  ASSERT_TRUE(daemon_.start());
+  EXPECT_EQ(run_to_end({program(), "replay", "--state", state}, printed), 2);
+  EXPECT_EQ(run_to_end({program(), "replay", "--state", folder_.path() + "/none"}, printed), 2);
+}
+
 TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheRoom) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string first = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});
