@@ -76,8 +76,13 @@ Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
 }
 
 Line line_of(const ReplayedTurn&, const control::GpuHealth& health) {
-  return {health.usable ? fmt::format("GPU {} can be used", health.gpu.value)
-                        : fmt::format("GPU {} is out: {}", health.gpu.value, health.why)};
+  if (health.usable) return {fmt::format("GPU {} can be used", health.gpu.value)};
+  return {fmt::format("GPU {} is {}: {}", health.gpu.value,
+                      health.may_finish ? "to be left" : "out", health.why)};
+}
+
+Line line_of(const ReplayedTurn&, const control::Remark& remark) {
+  return {fmt::format("{}: {}", remark.kind, remark.text)};
 }
 
 Line line_of(const ReplayedTurn&, const control::SliceFault& fault) {

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "daemon/policy_pair.h"
+#include "store/memory_store.h"
 #include "store/sqlite_store.h"
 
 namespace partita::cli {
@@ -104,7 +105,8 @@ Outcome run_replay(const Values& values, Console& console) {
   const auto store = store::open_store(folder, {});
   if (!store) return store.error();
   Shown shown(values, console);
-  const auto summary = control::replay(**store, daemon::make_policies,
+  store::MemoryStore scratch;
+  const auto summary = control::replay(**store, scratch, daemon::make_policies,
                                        [&](const ReplayedTurn& turn) { shown.see(turn); });
   if (!summary) return summary.error();
   shown.finish(*summary);

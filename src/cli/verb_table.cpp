@@ -145,9 +145,9 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "picture.",
      "partita top\npartita top --once --json"},
     {Verb::kReplay, "replay", "what the daemon decided, taken again from its store",
-     "The store keeps what went into every turn. Each is taken again by the same code and policies, "
-     "and what comes out is compared with what came out then: status 0 when all are the same, 1 "
-     "when one is not. The daemon must be stopped (its jobs go on), or its folder copied.",
+     "The store keeps what went into every turn. Each is taken again by the same code and "
+     "policies, and what comes out is compared with what came out then: status 0 when all are the "
+     "same, 1 when one is not. The daemon must be stopped (its jobs go on), or its folder copied.",
      "partita replay --state state\n"
      "partita replay --state state --job 12\n"
      "partita replay --state state --last 20 --json"},

@@ -164,6 +164,8 @@ void Controller::attempt_did_not_begin(Job& job, const launch::Report& report) {
 bool Controller::out_of_memory(const Job& job, const launch::Report& report) const {
   if (report.exit_code == 0 && report.signal == 0) return false;
   if (says_out_of_memory(report.message)) return true;
+  if (job.state() == JobState::kRestarting)
+    return false;  // we stopped it; a full slice says nothing
   const double capacity = capacity_of(job);
   return capacity > 0 && job.trend.last_gib() >= kFullShare * capacity;
 }
@@ -186,13 +188,13 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
   close_attempt(job, memory ? "out of memory, " + how : how);
   if (before == JobState::kCancelling) return end(job, JobState::kCancelled, how);
   if (good && !PLANTED(restart_after_done)) return end(job, JobState::kDone, how);
+  if (memory) return after_memory_out(job);
   if (good || before == JobState::kRestarting) {
     event(job.id, "requeued",
           fmt::format("attempt {} ended with {}; needs {:.2f} GiB", attempt.number, how,
                       job.progress.need_gib));
-    return requeue(job, "to begin again on a larger slice");
+    return requeue(job, "to begin again");
   }
-  if (memory) return after_memory_out(job);
   end(job, JobState::kFailed, how);
 }
 
@@ -207,10 +209,11 @@ void Controller::after_memory_out(Job& job) {
                larger ? "out of memory too often"
                       : fmt::format("out of memory on the largest slice, {:g} GiB", had));
   }
-  job.progress.need_gib = PLANTED(shrink_after_memory_out) ? had / 2 : *larger;
+  job.progress.need_gib =
+      PLANTED(shrink_after_memory_out) ? had / 2 : std::max(job.progress.need_gib, *larger);
   event(job.id, "out-of-memory",
         fmt::format("attempt {} outgrew {:g} GiB; begins again with {:g} GiB", attempt.number, had,
-                    *larger));
+                    job.progress.need_gib));
   requeue(job, "out of memory; to begin again on a larger slice");
 }
 

@@ -54,6 +54,23 @@ struct Job {
   JobState state() const { return static_cast<JobState>(progress.state); }
 };
 
+// A slice of ours that nobody can ask after now.
+struct SetAside {
+  mig::Placement placement;
+  std::string uuid;
+  SliceStage stage = SliceStage::kPresent;
+};
+
+// A slice that could not be made.
+struct FailedCreate {
+  mig::Placement placement;
+  bool may_be_whole = false;  // there was no answer, so it may be there all the same
+};
+
+// Whether an instance is what the books have there: by its UUID; or, where it was being made or
+// unmade, by its place.
+bool is_ours(const SetAside& known, const device::Instance& instance);
+
 struct GpuReading {
   double power_w = 0;
   double energy_j = 0;      // the counter
@@ -104,6 +121,7 @@ class Controller {
   void take(const Inventory& inventory);
   void take(const GpuHealth& health);
   void take(const SliceFault& fault);
+  void take(const Remark& remark);
 
   // Jobs.
   void reply(Ticket ticket, Reply::Kind kind, std::vector<std::int64_t> jobs,
@@ -145,6 +163,9 @@ class Controller {
   void drop_instance(GpuId gpu, std::uint8_t start);
   void stop_job_on(cluster::SliceId slice, const std::string& why);
   void remove_vanished();
+  void settle_failed_creates(const Inventory& inventory);
+  void take_back(const Inventory& inventory);
+  void begin_own_destroy(GpuId gpu, const device::Instance& instance);
   void settle_unusable(GpuId gpu);
   void share_energy(const Reading& reading);
   bool runs_own_job(GpuId gpu) const;
@@ -157,6 +178,8 @@ class Controller {
   // Restoring.
   Status read_jobs(const store::Contents& contents);
   void reconcile(const Inventory& inventory, const store::Contents& contents);
+  std::optional<SetAside> known_slice(const store::InstanceRow& row) const;
+  void set_unseen_aside(std::span<const Inventory> inventories, const store::Contents& contents);
   void seat_jobs();
   void settle_again();
   void find_offered(std::span<const mig::Layout> initial);
@@ -197,6 +220,11 @@ class Controller {
   std::vector<GpuReading> readings_;
   std::vector<BoardMeter> meters_;
   std::set<std::uint32_t> vanished_;     // slices whose instance is gone while a job is on them
+  // Ours on GPUs that are out of use, by GPU; whether they are still there shows when it is back.
+  std::map<std::uint32_t, std::vector<SetAside>> set_aside_;
+  std::set<std::uint32_t> returning_;  // GPUs that answer again, and are used after an inventory
+  // By slice, until an inventory tells whether something of it is left.
+  std::map<std::uint32_t, FailedCreate> failed_creates_;
   std::set<std::uint32_t> overlapping_;  // foreign instances that could not be shown, by slice
   std::int64_t next_job_ = 1;
   std::int64_t next_event_ = 1;

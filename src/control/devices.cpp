@@ -52,11 +52,16 @@ void Controller::take(const CreateDone& done) {
   const std::string place = place_name(done.gpu, done.placement);
   if (done.instance) {
     fleet_.created(done.gpu, done.placement, done.instance->key);
+    failed_creates_.erase(slice.value);
     write_instance(done.gpu, done.placement, SliceStage::kPresent, done.instance->key.uuid);
     event(0, "created", fmt::format("{} {}", place, done.instance->key.uuid));
   } else {
     fleet_.not_created(done.gpu, done.placement, now_);
-    if (!PLANTED(leak_failed_create)) drop_instance(done.gpu, done.placement.start);
+    // The row stays until the next inventory: half of the slice may be there.
+    if (!PLANTED(leak_failed_create)) {
+      const bool unsure = done.error.fault == device::Fault::kTimeout;
+      failed_creates_[slice.value] = {done.placement, unsure};
+    }
     event(0, "not-created", fmt::format("{}: {}", place, done.error.message));
     ++events_;  // policies decide again
   }
@@ -135,7 +140,14 @@ void Controller::share_energy(const Reading& reading) {
 // Compares what the driver says with what we know. Nothing of somebody else is ever touched.
 void Controller::take(const Inventory& inventory) {
   const GpuId gpu = inventory.gpu;
+  if (returning_.erase(gpu.value) > 0) {
+    event(0, "gpu-back", fmt::format("GPU {} is usable", gpu.value));
+    fleet_.unblock(gpu);
+  }
   if (fleet_.in_step(gpu) || !fleet_.usable(gpu)) return;
+  take_back(inventory);
+  settle_failed_creates(inventory);
+  if (fleet_.in_step(gpu)) return;
   const mig::Layout known = fleet_.cluster().gpus[gpu.value].layout;
   for (const mig::Placement placement : known.instances()) {
     const SliceId slice = cluster::slice_id(gpu, placement.start);
@@ -167,6 +179,77 @@ void Controller::take(const Inventory& inventory) {
     }
   }
   remove_vanished();
+}
+
+// What was ours before the GPU was out of use is ours again, or gone.
+void Controller::take_back(const Inventory& inventory) {
+  const GpuId gpu = inventory.gpu;
+  const auto aside = set_aside_.extract(gpu.value);
+  if (aside.empty()) return;
+  for (const SetAside& each : aside.mapped()) {
+    const auto found = std::ranges::find_if(
+        inventory.instances,
+        [&](const device::Instance& instance) { return is_ours(each, instance); });
+    const bool there =
+        found != inventory.instances.end() &&
+        mig::fits(fleet_.model(), fleet_.cluster().gpus[gpu.value].layout, each.placement);
+    if (!there) {
+      const SliceId slice = cluster::slice_id(gpu, each.placement.start);
+      const bool free = fleet_.cluster().slice(slice).state == SliceState::kAbsent;
+      if (free) drop_instance(gpu, each.placement.start);  // else the row is another's by now
+      continue;
+    }
+    fleet_.add_own(gpu, each.placement, found->key);
+    write_instance(gpu, each.placement, SliceStage::kPresent, found->key.uuid);
+    if (found->orphan()) {
+      fleet_.condemn_slice(cluster::slice_id(gpu, each.placement.start));
+    }
+  }
+  ++events_;
+  pass_due_ = true;
+}
+
+// What could not be made is not there, or it is half there and goes.
+void Controller::settle_failed_creates(const Inventory& inventory) {
+  const GpuId gpu = inventory.gpu;
+  for (auto each = failed_creates_.begin(); each != failed_creates_.end();) {
+    const SliceId slice{each->first};
+    const mig::Placement placement = each->second.placement;
+    const bool may_be_whole = each->second.may_be_whole;
+    if (cluster::gpu_of(slice) != gpu || fleet_.in_step(gpu)) {
+      ++each;
+      continue;
+    }
+    each = failed_creates_.erase(each);
+    if (fleet_.cluster().slice(slice).state != SliceState::kAbsent) continue;  // since then made
+    const auto left =
+        std::ranges::find_if(inventory.instances, [&](const device::Instance& instance) {
+          return instance.placement == placement && (instance.orphan() || may_be_whole);
+        });
+    const mig::Layout& layout = fleet_.cluster().gpus[gpu.value].layout;
+    const bool there =
+        left != inventory.instances.end() && mig::fits(fleet_.model(), layout, placement);
+    if (!there) {
+      drop_instance(gpu, placement.start);
+    } else if (left->orphan()) {
+      begin_own_destroy(gpu, *left);
+    } else {
+      fleet_.add_own(gpu, placement, left->key);
+      write_instance(gpu, placement, SliceStage::kPresent, left->key.uuid);
+      event(0, "created", fmt::format("{} {}, late", place_name(gpu, placement), left->key.uuid));
+    }
+  }
+}
+
+// A half-made slice of ours that policies know nothing of. REQUIRES: its place is free, and no step
+// of the GPU is under way.
+void Controller::begin_own_destroy(GpuId gpu, const device::Instance& instance) {
+  fleet_.add_own(gpu, instance.placement, instance.key);
+  fleet_.begin_destroy(gpu, instance.placement);
+  intend("destroy", gpu_place(gpu, instance.placement.start));
+  write_instance(gpu, instance.placement, SliceStage::kDestroying, instance.key.uuid);
+  if (!options_.shadow) effect(Destroy{gpu, instance.placement, instance.key});
+  event(0, "half-made", place_name(gpu, instance.placement) + " is destroyed");
 }
 
 void Controller::stop_job_on(SliceId slice, const std::string& why) {
@@ -203,13 +286,27 @@ bool Controller::runs_own_job(GpuId gpu) const {
 }
 
 void Controller::take(const GpuHealth& health) {
-  if (health.usable == fleet_.usable(health.gpu)) return;
-  event(0, health.usable ? "gpu-back" : "gpu-out",
+  if (!health.usable) returning_.erase(health.gpu.value);
+  const bool was_usable = fleet_.usable(health.gpu);
+  // One that was to be left when its jobs had ended may have to be left now.
+  const bool worse =
+      !was_usable && !health.usable && !health.may_finish && runs_own_job(health.gpu);
+  if (health.usable == was_usable && !worse) return;
+  // Before its slices are known nothing may be made there.
+  if (health.usable && set_aside_.contains(health.gpu.value)) {
+    returning_.insert(health.gpu.value);
+    return;
+  }
+  event(0,
+        health.usable       ? "gpu-back"
+        : health.may_finish ? "gpu-drains"
+                            : "gpu-out",
         fmt::format("GPU {} {}", health.gpu.value, health.usable ? "is usable" : health.why));
   ++events_;
   pass_due_ = true;
   if (health.usable) return fleet_.unblock(health.gpu);
   fleet_.condemn(health.gpu, health.why);
+  if (health.may_finish) return settle_unusable(health.gpu);
   for (const mig::Placement placement :
        fleet_.cluster().gpus[health.gpu.value].layout.instances()) {
     stop_job_on(cluster::slice_id(health.gpu, placement.start), "its GPU is out: " + health.why);
@@ -221,8 +318,11 @@ void Controller::take(const GpuHealth& health) {
 void Controller::settle_unusable(GpuId gpu) {
   if (fleet_.usable(gpu) || fleet_.blocked(gpu)) return;
   if (fleet_.in_step(gpu) || runs_own_job(gpu)) return;
+  // A GPU that hangs keeps its slices, so the store keeps their rows.
   for (const mig::Placement placement : fleet_.cluster().gpus[gpu.value].layout.instances()) {
-    drop_instance(gpu, placement.start);
+    const SliceId slice = cluster::slice_id(gpu, placement.start);
+    if (fleet_.holder(slice) == Fleet::Holder::kForeign) continue;
+    set_aside_[gpu.value].push_back({placement, fleet_.instance(slice).uuid, SliceStage::kPresent});
   }
   std::erase_if(vanished_,
                 [&](std::uint32_t slice) { return cluster::gpu_of(SliceId{slice}) == gpu; });
@@ -231,7 +331,19 @@ void Controller::settle_unusable(GpuId gpu) {
 }
 
 void Controller::take(const SliceFault& fault) {
-  stop_job_on(cluster::slice_id(fault.gpu, fault.start), fault.why);
+  const SliceId slice = cluster::slice_id(fault.gpu, fault.start);
+  if (!fleet_.usable(fault.gpu) || fleet_.cluster().slice(slice).state == SliceState::kAbsent) {
+    return;
+  }
+  event(0, "slice-fault", fmt::format("GPU {} at {}: {}", fault.gpu.value, fault.start, fault.why));
+  stop_job_on(slice, fault.why);
+  fleet_.condemn_slice(slice);
+  ++events_;
+  pass_due_ = true;
+}
+
+void Controller::take(const Remark& remark) {
+  event(0, remark.kind, remark.text);
 }
 
 }  // namespace partita::control

@@ -94,9 +94,21 @@ void Fleet::remove(SliceId slice) {
   slots_[slice.value] = Slot{};
 }
 
+void Fleet::condemn_slice(SliceId slice) {
+  Slot& slot = slots_[slice.value];
+  const cluster::Slice& state = cluster_.slice(slice);
+  const bool ready = state.state == SliceState::kIdle || state.state == SliceState::kBusy;
+  if (!ready || slot.holder != Holder::kNobody) return;
+  slot.condemned = true;
+  changes_[cluster::gpu_of(slice).value].has_condemned = true;
+  if (!state.closing) act(Kind::kClose, slice);
+}
+
 void Fleet::begin_destroy(GpuId gpu, mig::Placement placement) {
   CHECK(!changes_[gpu.value].in_step);
-  act(Kind::kBeginDestroy, cluster::slice_id(gpu, placement.start));
+  const SliceId slice = cluster::slice_id(gpu, placement.start);
+  condemn_slice(slice);  // should it be refused, nobody is to use it meanwhile
+  act(Kind::kBeginDestroy, slice);
   changes_[gpu.value].in_step = true;
 }
 
@@ -110,7 +122,9 @@ void Fleet::request(GpuId gpu, const mig::Layout& layout) {
   change.target = layout;
   for (const mig::Placement placement : present.instances()) {
     const SliceId slice = cluster::slice_id(gpu, placement.start);
-    const bool wanted = layout.contains(placement) || slots_[slice.value].holder != Holder::kNobody;
+    const Slot& slot = slots_[slice.value];
+    const bool wanted =
+        (layout.contains(placement) && !slot.condemned) || slot.holder != Holder::kNobody;
     if (cluster_.slice(slice).closing == wanted) {
       act(wanted ? Kind::kReopen : Kind::kClose, slice);
     }
@@ -140,16 +154,29 @@ std::optional<mig::ChangeStep> Fleet::startable_step(GpuId gpu) const {
   return {};
 }
 
+std::optional<mig::ChangeStep> Fleet::condemned_step(GpuId gpu) {
+  bool left = false;
+  for (const mig::Placement placement : cluster_.gpus[gpu.value].layout.instances()) {
+    const SliceId slice = cluster::slice_id(gpu, placement.start);
+    const bool condemned =
+        slots_[slice.value].condemned && slots_[slice.value].holder == Holder::kNobody;
+    left = left || condemned;
+    if (condemned && cluster_.slice(slice).state == SliceState::kIdle) {
+      return mig::ChangeStep{mig::ChangeStep::Kind::kDestroy, placement, {}};
+    }
+  }
+  changes_[gpu.value].has_condemned = left;
+  return {};
+}
+
 std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
   std::vector<Step> steps;
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     GpuChange& change = changes_[i];
-    if (!change.target || change.in_step || now < change.retry_at) continue;
-    if (cluster_.gpus[i].layout == *change.target) {
-      change.target.reset();
-      continue;
-    }
-    const auto step = startable_step(GpuId{i});
+    if (change.in_step || now < change.retry_at) continue;
+    auto step = change.has_condemned ? condemned_step(GpuId{i}) : std::nullopt;
+    if (!step && change.target && cluster_.gpus[i].layout == *change.target) change.target.reset();
+    if (!step && change.target) step = startable_step(GpuId{i});
     if (!step) continue;
     const bool create = step->kind == mig::ChangeStep::Kind::kCreate;
     act(create ? Kind::kBeginCreate : Kind::kBeginDestroy,
@@ -163,7 +190,8 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
 std::optional<Micros> Fleet::next_retry() const {
   std::optional<Micros> next;
   for (const GpuChange& change : changes_) {
-    if (!change.target || change.in_step || change.retry_at == Micros{}) continue;
+    if (change.in_step || change.retry_at == Micros{}) continue;
+    if (!change.target && !change.has_condemned) continue;
     next = std::min(next.value_or(change.retry_at), change.retry_at);
   }
   return next;
@@ -263,7 +291,8 @@ void Fleet::unblock(GpuId gpu) {
     change.why_unusable.clear();
     for (const mig::Placement placement : cluster_.gpus[gpu.value].layout.instances()) {
       const SliceId slice = cluster::slice_id(gpu, placement.start);
-      if (cluster_.slice(slice).closing) act(Kind::kReopen, slice);
+      const bool reopen = cluster_.slice(slice).closing && !slots_[slice.value].condemned;
+      if (reopen) act(Kind::kReopen, slice);
     }
     return;
   }

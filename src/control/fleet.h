@@ -68,6 +68,9 @@ class Fleet {
   // Whatever is at the place goes. REQUIRES: no job of ours runs on it.
   void remove(cluster::SliceId slice);
 
+  // It takes no new job, and is destroyed once it is idle; who wants it asks for it again.
+  void condemn_slice(cluster::SliceId slice);
+
   // The destruction of an idle instance is under way. REQUIRES: no other step is.
   void begin_destroy(GpuId gpu, mig::Placement placement);
 
@@ -110,6 +113,7 @@ class Fleet {
     device::InstanceKey instance;
     cluster::JobHandle phantom;  // what makes it busy when it is not ours to use
     int destroy_tries = 0;
+    bool condemned = false;
   };
   struct GpuChange {
     std::optional<mig::Layout> target;
@@ -118,12 +122,14 @@ class Fleet {
     Micros retry_wait;
     std::string why_unusable;
     bool blocked = false;
+    bool has_condemned = false;  // slices, perhaps
   };
 
   void occupy(cluster::SliceId slice, Holder holder);
   void vacate(cluster::SliceId slice);
   void back_off(GpuChange& change, Micros now);
   std::optional<mig::ChangeStep> startable_step(GpuId gpu) const;
+  std::optional<mig::ChangeStep> condemned_step(GpuId gpu);
   void act(cluster::Action::Kind kind, cluster::SliceId slice, mig::ProfileIndex profile = 0);
 
   cluster::ClusterState cluster_;

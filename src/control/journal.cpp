@@ -263,6 +263,7 @@ void visit_input(Way& way, C& health) {
   way.number(health.gpu.value, kAny);
   way.number(health.usable, 1);
   way.text(health.why);
+  way.number(health.may_finish, 1);
 }
 
 template <typename Way, typename C>
@@ -271,6 +272,13 @@ void visit_input(Way& way, C& fault) {
   way.number(fault.gpu.value, kAny);
   way.number(fault.start, mig::kMemorySlicesMax - 1);
   way.text(fault.why);
+}
+
+template <typename Way, typename C>
+requires std::is_same_v<std::remove_const_t<C>, Remark>
+void visit_input(Way& way, C& remark) {
+  way.text(remark.kind);
+  way.text(remark.text);
 }
 
 bool same_slices(const Reading& a, const Reading& b) {

@@ -57,7 +57,7 @@ Reading random_reading(Rng& rng) {
 
 Input random_input(Rng& rng) {
   const GpuId gpu{static_cast<std::uint32_t>(rng.below(2))};
-  switch (rng.below(9)) {
+  switch (rng.below(10)) {
     case 0: {
       Submit submit;
       submit.ticket = rng.next() >> 1;
@@ -91,7 +91,9 @@ Input random_input(Rng& rng) {
       return inventory;
     }
     case 7:
-      return GpuHealth{gpu, rng.below(2) == 0, random_text(rng)};
+      return GpuHealth{gpu, rng.below(2) == 0, random_text(rng), rng.below(2) == 0};
+    case 8:
+      return Remark{random_text(rng), random_text(rng)};
     default:
       return SliceFault{gpu, static_cast<std::uint8_t>(rng.below(8)), random_text(rng)};
   }

@@ -71,9 +71,16 @@ struct GpuHealth {
   GpuId gpu;
   bool usable = true;
   std::string why;  // when it is not
+  bool may_finish = false;  // what runs on it may end by itself
 };
 
-// A critical event of one slice: what runs on it ends.
+// Something an operator should know of, without a consequence.
+struct Remark {
+  std::string kind;
+  std::string text;
+};
+
+// A critical event of one slice: what runs on it ends, and the slice is made anew.
 struct SliceFault {
   GpuId gpu;
   std::uint8_t start = 0;
@@ -81,7 +88,7 @@ struct SliceFault {
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault>;
+                           Inventory, GpuHealth, SliceFault, Remark>;
 
 // ---- out
 

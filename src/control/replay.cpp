@@ -4,19 +4,18 @@
 
 #include <optional>
 
-#include "store/memory_store.h"
-
 namespace partita::control {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 1'000;
 
-// A store is what the batches of the replay itself left in memory; what was on disk at the end of
-// the first journal row is where it begins.
+// Begins with what was on disk before the first turn; then its own batches go into the scratch
+// store, from which the next start reads.
 class Replayer {
  public:
-  Replayer(const PolicyMaker& make, const std::function<void(const ReplayedTurn&)>& see)
-      : make_(make), see_(see) {}
+  Replayer(store::Store& scratch, const PolicyMaker& make,
+           const std::function<void(const ReplayedTurn&)>& see)
+      : memory_(scratch), make_(make), see_(see) {}
 
   Status start_from(const store::Contents& base) { return memory_.commit(as_batch(base)); }
   Status take(const store::TurnRow& row);
@@ -33,9 +32,9 @@ class Replayer {
   Status shown(const store::TurnRow& row, std::span<const Input> inputs, const Turn& turn,
                bool begins);
 
+  store::Store& memory_;
   const PolicyMaker& make_;
   const std::function<void(const ReplayedTurn&)>& see_;
-  store::MemoryStore memory_;
   Beginning beginning_;
   std::unique_ptr<Controller> controller_;
   InputReader reader_;
@@ -105,9 +104,9 @@ Status Replayer::take(const store::TurnRow& row) {
 
 }  // namespace
 
-Result<ReplaySummary> replay(store::Store& store, const PolicyMaker& make,
+Result<ReplaySummary> replay(store::Store& store, store::Store& scratch, const PolicyMaker& make,
                              const std::function<void(const ReplayedTurn&)>& see) {
-  Replayer replayer(make, see);
+  Replayer replayer(scratch, make, see);
   const Result<store::Contents> base = store.journal_base();
   if (!base) return base.error();
   const Status begun = replayer.start_from(*base);

@@ -37,9 +37,9 @@ struct ReplaySummary {
   bool closed = false;         // the daemon went on, but the journal was full
 };
 
-// From the first turn of the journal to the last. An error means that the journal cannot be read,
-// or that a policy of then cannot be made now.
-Result<ReplaySummary> replay(store::Store& store, const PolicyMaker& make,
+// From the first turn of the journal to the last; `scratch` is an empty store to work in. An error
+// means that the journal cannot be read, or that a policy of then cannot be made now.
+Result<ReplaySummary> replay(store::Store& store, store::Store& scratch, const PolicyMaker& make,
                              const std::function<void(const ReplayedTurn&)>& see);
 
 }  // namespace partita::control

@@ -25,18 +25,22 @@ const store::InstanceRow* row_at(const store::Contents& contents, const std::str
   return nullptr;
 }
 
-// Ours is what the store knows by its UUID, and what stands where we were about to make it.
-bool is_ours(const store::InstanceRow& row, const device::Instance& instance,
-             const mig::GpuModel& model) {
-  if (row.profile != model.profiles[instance.placement.profile].name) return false;
-  const auto stage = static_cast<SliceStage>(row.state);
-  if (stage == SliceStage::kCreating) return true;
-  if (row.uuid == instance.key.uuid) return true;
+}  // namespace
+
+bool is_ours(const SetAside& known, const device::Instance& instance) {
+  if (known.placement != instance.placement) return false;
+  if (known.stage == SliceStage::kCreating || known.uuid == instance.key.uuid) return true;
   // Half destroyed: the compute instance, and with it the UUID, is gone already.
-  return stage == SliceStage::kDestroying && instance.orphan();
+  return known.stage == SliceStage::kDestroying && instance.orphan();
 }
 
-}  // namespace
+std::optional<SetAside> Controller::known_slice(const store::InstanceRow& row) const {
+  const auto profile = mig::parse_profile(fleet_.model(), row.profile);
+  if (!profile) return {};
+  return SetAside{{*profile, static_cast<std::uint8_t>(row.start)},
+                  row.uuid,
+                  static_cast<SliceStage>(row.state)};
+}
 
 std::vector<launch::AttemptKey> unsettled_attempts(const store::Contents& contents) {
   std::vector<launch::AttemptKey> keys;
@@ -64,6 +68,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) met(row.kind, row.subject);
   for (const Inventory& inventory : inventories) reconcile(inventory, contents);
+  set_unseen_aside(inventories, contents);
   for (const store::InstanceRow& row : contents.instances) {
     if (fleet_.gpu_of_uuid(row.gpu)) continue;
     event(0, "vanished", fmt::format("{} is no longer in this machine", row.gpu));
@@ -130,7 +135,8 @@ void Controller::reconcile(const Inventory& inventory, const store::Contents& co
   for (const device::Instance& instance : inventory.instances) {
     const store::InstanceRow* row = row_at(contents, uuid, instance.placement.start);
     const std::string place = place_name(gpu, instance.placement);
-    const bool ours = row != nullptr && is_ours(*row, instance, fleet_.model());
+    const auto known = row == nullptr ? std::nullopt : known_slice(*row);
+    const bool ours = known && is_ours(*known, instance);
     if (!ours && !PLANTED(destroy_foreign)) {
       if (fleet_.add_foreign(gpu, instance.placement, instance.key)) {
         event(0, "foreign", place + " was not made by this daemon and is left alone");
@@ -140,16 +146,14 @@ void Controller::reconcile(const Inventory& inventory, const store::Contents& co
     if (!mig::fits(fleet_.model(), fleet_.cluster().gpus[gpu.value].layout, instance.placement)) {
       continue;
     }
-    fleet_.add_own(gpu, instance.placement, instance.key);
-    if (instance.orphan()) {
+    if (instance.orphan() && !fleet_.in_step(gpu)) {
       // Half made or half unmade when we went down: the rest goes.
-      fleet_.begin_destroy(gpu, instance.placement);
-      intend("destroy", gpu_place(gpu, instance.placement.start));
-      write_instance(gpu, instance.placement, SliceStage::kDestroying, instance.key.uuid);
-      if (!options_.shadow) {
-        effect(Destroy{gpu, instance.placement, instance.key});
-      }
-      event(0, "half-made", place + " is destroyed");
+      begin_own_destroy(gpu, instance);
+      continue;
+    }
+    fleet_.add_own(gpu, instance.placement, instance.key);
+    if (instance.orphan()) {  // the second of two: after the first
+      fleet_.condemn_slice(cluster::slice_id(gpu, instance.placement.start));
       continue;
     }
     const bool settled =
@@ -166,6 +170,19 @@ void Controller::reconcile(const Inventory& inventory, const store::Contents& co
     if (row.state == static_cast<std::int64_t>(SliceStage::kPresent)) {
       event(0, "vanished", fmt::format("GPU {} {}:{}", gpu.value, row.profile, row.start));
     }
+  }
+}
+
+// Slices of GPUs that did not answer.
+void Controller::set_unseen_aside(std::span<const Inventory> inventories,
+                                  const store::Contents& contents) {
+  for (const store::InstanceRow& row : contents.instances) {
+    const auto gpu = fleet_.gpu_of_uuid(row.gpu);
+    const auto known = known_slice(row);
+    if (!gpu || !known) continue;
+    const bool seen =
+        std::ranges::any_of(inventories, [&](const Inventory& each) { return each.gpu == *gpu; });
+    if (!seen) set_aside_[gpu->value].push_back(*known);
   }
 }
 

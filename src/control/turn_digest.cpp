@@ -1,12 +1,10 @@
 // The digest of a turn: two turns that differ in anything they say or do have different ones, but
 // for one chance in 2^64.
+#include "base/row_sum.h"
 #include "control/journal.h"
-#include "store/row_sum.h"
 
 namespace partita::control {
 namespace {
-
-using store::RowSum;
 
 void add(RowSum& sum, const store::JobProgress& row) {
   sum.add(row.id);

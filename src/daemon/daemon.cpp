@@ -32,7 +32,11 @@ constexpr Micros kWaitMax = Micros::seconds(1);
 
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
-  const bool simulated = settings.backend.starts_with("simulated");
+  // Also behind faulty:RULES@.
+  const auto at = settings.backend.rfind('@');
+  const std::string inner =
+      at == std::string::npos ? settings.backend : settings.backend.substr(at + 1);
+  const bool simulated = inner.starts_with("simulated");
   if (!simulated || settings.backend.find("state=") != std::string::npos) return settings.backend;
   return settings.backend + ",state=" + settings.state + "/gpus.json";
 }

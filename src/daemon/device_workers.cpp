@@ -101,7 +101,10 @@ void DeviceWorkers::carry_out(std::uint32_t index, const DeviceCommand& command)
   if (const auto* each = std::get_if<control::Create>(&command)) return create(index, *each);
   if (const auto* each = std::get_if<control::Destroy>(&command)) return destroy(index, *each);
   survey(index);
-  if (index == 0) poll_events();
+  // The events of all GPUs come through one call; whoever comes by makes it, so that a GPU that
+  // hangs keeps no other's from us.
+  const std::unique_lock alone(events_mutex_, std::try_to_lock);
+  if (alone.owns_lock()) poll_events();
 }
 
 void DeviceWorkers::create(std::uint32_t index, const control::Create& create) {
@@ -162,9 +165,15 @@ void DeviceWorkers::survey(std::uint32_t index) {
   give(control::Input(control::Inventory{GpuId{index}, *instances}));
 }
 
-// Xids. The events of all GPUs come through one call.
+// Xids. Not to be heard of is not to be healthy, so that is said too.
 void DeviceWorkers::poll_events() {
   const device::Answer<std::vector<device::HealthEvent>> events = backend_.poll_events();
+  if (events.ok() != monitored_) {
+    monitored_ = events.ok();
+    give(control::Input(control::Remark{
+        monitored_ ? "monitored" : "unmonitored",
+        monitored_ ? "events of the GPUs are heard again" : events.error().message}));
+  }
   if (!events) return;
   for (const device::HealthEvent& event : *events) {
     const auto at = std::ranges::find(gpus_, event.gpu);
@@ -173,7 +182,12 @@ void DeviceWorkers::poll_events() {
     const std::string why = fmt::format("Xid {}", event.xid);
     const device::XidClass kind = device::class_of_xid(event.xid);
     const bool whole = kind == device::XidClass::kUncontained || kind == device::XidClass::kGpuLost;
-    if (whole) give(control::Input(control::GpuHealth{gpu, false, why}));
+    const bool later = kind == device::XidClass::kResetPending;
+    if (whole || later) {
+      give(control::Input(control::GpuHealth{gpu, false, why + ": it needs a reset", later}));
+    } else {
+      give(control::Input(control::Remark{"xid", fmt::format("GPU {} {}", gpu.value, why)}));
+    }
     if (kind != device::XidClass::kContained || !event.gi) continue;
     const device::Answer<std::vector<device::Instance>> instances = backend_.instances(event.gpu);
     if (!instances) continue;

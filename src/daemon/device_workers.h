@@ -58,6 +58,8 @@ class DeviceWorkers {
   device::Backend& backend_;
   std::vector<GpuId> gpus_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::mutex events_mutex_;  // whoever has it asks for the events of all GPUs
+  bool monitored_ = true;
   std::mutex results_mutex_;
   std::vector<control::Input> results_;
   int wake_ = -1;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/row_sum.h"
+#include "base/row_sum.h"
 
 namespace partita::store {
 

@@ -190,8 +190,7 @@ void World::check_end() {
   std::set<std::string> on_gpus;
   for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
     for (const DeviceSlice& slice : slices_[gpu]) {
-      const cluster::SliceId id = cluster::slice_id(GpuId{gpu}, slice.placement.start);
-      if (controller_->fleet().holder(id) == control::Fleet::Holder::kForeign) continue;
+      if (slice.foreign) continue;
       on_gpus.insert(fmt::format("GPU-{}:{} {}", gpu, slice.placement.start, slice.key.uuid));
     }
   }

@@ -53,9 +53,13 @@ World::World(std::uint64_t seed) : rng_(seed, 1), policy_rng_(seed, 2), seed_(se
   }
   slices_.resize(gpu_count_);
   lost_.resize(gpu_count_);
+  drained_.resize(gpu_count_);
+  hung_.resize(gpu_count_);
+  told_hung_.resize(gpu_count_);
   commands_.resize(gpu_count_);
   const auto maybe = [&] { return rng_.below(2) == 0; };
-  faults_ = {maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe()};
+  faults_ = {maybe(), maybe(), maybe(), maybe(), maybe(), maybe(),
+             maybe(), maybe(), maybe(), maybe(), maybe(), maybe()};
   boot();
 }
 
@@ -82,7 +86,7 @@ control::Beginning World::beginning() const {
   beginning.model = *model_;
   for (std::uint32_t i = 0; i < gpu_count_; ++i) {
     beginning.gpus.push_back({fmt::format("GPU-{}", i), model_->title, GpuId{i}});
-    beginning.inventories.push_back(inventory(GpuId{i}));
+    if (!hung_[i]) beginning.inventories.push_back(inventory(GpuId{i}));
   }
   return beginning;
 }
@@ -105,12 +109,16 @@ void World::boot() {
   if (!turn.ok()) return wrong("restore: " + turn.error().message);
   recorder_->begin(now_, begun, *turn);
   perform(*std::move(turn), false);
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) told_hung_[i] = false;
 }
 
 void World::check_replay() {
-  const auto summary = control::replay(store_, policies_of, [&](const control::ReplayedTurn& turn) {
-    if (!turn.same) wrong(fmt::format("turn {} gave something else in the replay", turn.number));
-  });
+  store::MemoryStore scratch;
+  const auto summary =
+      control::replay(store_, scratch, policies_of, [&](const control::ReplayedTurn& turn) {
+        if (!turn.same)
+          wrong(fmt::format("turn {} gave something else in the replay", turn.number));
+      });
   if (!summary.ok()) return wrong("replay: " + summary.error().message);
   if (summary->last != store_.journal_size()->last_turn) wrong("the replay ended too early");
 }
@@ -333,12 +341,31 @@ control::Inventory World::inventory(GpuId gpu) const {
 // Carries out a command on the GPU and says how it went.
 control::Input World::done(const DeviceCommand& command, bool faults) {
   auto& slices = slices_[command.gpu.value];
+  if (hung_[command.gpu.value]) {
+    const device::DeviceError error{device::Fault::kTimeout, "no answer", {}};
+    if (!command.create) return control::DestroyDone{command.gpu, command.placement, false, error};
+    mig::Layout layout;
+    for (const DeviceSlice& slice : slices) layout.add(slice.placement);
+    const bool late = mig::fits(*model_, layout, command.placement) && rng_.below(2) == 0;
+    if (late) {
+      const std::uint32_t gi = next_gi_++;
+      slices.push_back(
+          {command.placement, {command.gpu, gi, fmt::format("MIG-{}", gi)}, false, false});
+    }
+    return control::CreateDone{command.gpu, command.placement, {}, error};
+  }
   if (command.create) {
     control::CreateDone result{command.gpu, command.placement, {}, {}};
     mig::Layout layout;
     for (const DeviceSlice& slice : slices) layout.add(slice.placement);
     const bool fits = mig::fits(*model_, layout, command.placement);
     const bool fails = faults && faults_.create_fails && rng_.below(4) == 0;
+    // Half of it may be left.
+    if (fits && fails && !lost_[command.gpu.value] && rng_.below(2) == 0) {
+      const std::uint32_t half = next_gi_++;
+      slices.push_back(
+          {command.placement, {command.gpu, half, fmt::format("HALF-{}", half)}, false, true});
+    }
     if (lost_[command.gpu.value] || !fits || fails) {
       result.error = {device::Fault::kInsufficientResources, "no room", {}};
       return result;
@@ -440,7 +467,11 @@ void World::process_inputs(std::vector<control::Input>& inputs) {
 
 void World::reading_inputs(std::vector<control::Input>& inputs) {
   for (std::uint32_t gpu = 0; gpu < gpu_count_; ++gpu) {
-    if (lost_[gpu]) continue;
+    if (hung_[gpu] && !told_hung_[gpu]) {
+      told_hung_[gpu] = true;
+      inputs.push_back(control::GpuHealth{GpuId{gpu}, false, "no answer", false});
+    }
+    if (lost_[gpu] || hung_[gpu]) continue;
     control::Reading reading;
     reading.gpu = GpuId{gpu};
     reading.energy_j = now_.to_seconds() * 100;
@@ -457,47 +488,12 @@ void World::reading_inputs(std::vector<control::Input>& inputs) {
   }
 }
 
-// What others do to the machine.
-void World::mischief(std::vector<control::Input>& inputs) {
-  const auto gpu = static_cast<std::uint32_t>(rng_.below(gpu_count_));
-  if (faults_.foreign && rng_.below(60) == 0 && commands_[gpu].empty()) {
-    mig::Layout layout;
-    for (const DeviceSlice& slice : slices_[gpu]) layout.add(slice.placement);
-    const auto profile = static_cast<mig::ProfileIndex>(rng_.below(model_->profiles.size()));
-    const mig::Placement placement{profile, model_->profiles[profile].starts.back()};
-    if (mig::fits(*model_, layout, placement) && !lost_[gpu]) {
-      const std::uint32_t gi = next_gi_++;
-      const std::string uuid = fmt::format("MIG-F{}", gi);
-      slices_[gpu].push_back({placement, {GpuId{gpu}, gi, uuid}, true, false});
-      foreign_uuids_.insert(uuid);
-    }
-  }
-  if (faults_.slices_vanish && !slices_[gpu].empty() && rng_.below(150) == 0) {
-    remove_slice(GpuId{gpu}, slices_[gpu][rng_.below(slices_[gpu].size())].key.uuid);
-  }
-  if (faults_.gpus_lost && rng_.below(200) == 0) {
-    lost_[gpu] = !lost_[gpu];
-    if (lost_[gpu]) {
-      while (!slices_[gpu].empty()) remove_slice(GpuId{gpu}, slices_[gpu].back().key.uuid);
-    }
-    inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{gpu}, !lost_[gpu], "lost");
-  }
-  if (faults_.reboots && rng_.below(400) == 0) {
-    for (auto& [key, process] : processes_) {
-      if (!process.running) continue;
-      process.running = false;
-      process.exit_code = -1;
-    }
-    for (std::uint32_t i = 0; i < gpu_count_; ++i) {
-      while (!slices_[i].empty()) remove_slice(GpuId{i}, slices_[i].back().key.uuid);
-      lost_[i] = false;
-      commands_[i].clear();
-    }
-    for (auto& [key, process] : processes_) {
-      if (!process.claimed) process.begins_at = Micros::max();
-    }
-    inputs.clear();
-    crash();
+void World::tell_last_events() {
+  constexpr std::size_t kEvents = 40;
+  const auto events = store_.events(0, kEvents);
+  for (const store::EventRow& event : *events) {
+    *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,
+                           event.kind, event.text);
   }
 }
 
@@ -519,9 +515,9 @@ void World::turn(bool faults) {
                           launch::Owner{1000, 1000}, key, pending.spec, pending.count);
     }
     for (std::uint32_t i = 0; i < gpu_count_; ++i) {
-      if (!lost_[i]) continue;
-      lost_[i] = false;
-      inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "");
+      if (!lost_[i] && !drained_[i] && !hung_[i]) continue;
+      lost_[i] = drained_[i] = hung_[i] = false;
+      inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "", false);
     }
   }
   control::Turn turn = controller_->step(now_, inputs);
@@ -547,6 +543,7 @@ std::optional<std::string> World::run(int steps) {
   for (int i = 0; i < 50 && !wrong_; ++i) turn(false);
   if (!wrong_) check_end();
   if (!wrong_) check_replay();
+  if (wrong_) tell_last_events();
   return wrong_;
 }
 

@@ -30,6 +30,9 @@ struct Faults {
   bool gpus_lost = false;
   bool reboots = false;
   bool clients_vanish = false;
+  bool slice_faults = false;
+  bool drains = false;
+  bool hangs = false;
 };
 
 class World {
@@ -104,6 +107,8 @@ class World {
   void process_inputs(std::vector<control::Input>& inputs);
   void reading_inputs(std::vector<control::Input>& inputs);
   void mischief(std::vector<control::Input>& inputs);
+  void break_gpu(std::uint32_t gpu, std::vector<control::Input>& inputs);
+  void reboot(std::vector<control::Input>& inputs);
   control::Input done(const DeviceCommand& command, bool faults);
   control::Inventory inventory(GpuId gpu) const;
   launch::Report find(launch::AttemptKey key);
@@ -124,6 +129,7 @@ class World {
   void check_end();
   std::string description() const;
   void wrong(const std::string& what);
+  void tell_last_events();
 
   Rng rng_;
   Rng policy_rng_;
@@ -140,6 +146,8 @@ class World {
   store::MemoryStore store_;
   std::vector<std::vector<DeviceSlice>> slices_;  // by GPU
   std::vector<bool> lost_;
+  std::vector<bool> hung_;     // does not answer; what is on it stays
+  std::vector<bool> drained_;  // takes no new jobs until it is reset
   std::map<launch::AttemptKey, Process> processes_;
   std::map<std::int64_t, JobTruth> truths_;
   std::uint32_t next_gi_ = 1;
@@ -150,6 +158,7 @@ class World {
   std::unique_ptr<control::Recorder> recorder_;
   std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
   std::vector<launch::Report> reports_;
+  std::vector<bool> told_hung_;  // the controller knows
 
   // What clients know.
   std::map<std::string, PendingSubmit> unanswered_;  // by key; tried again until answered

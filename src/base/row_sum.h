@@ -1,11 +1,11 @@
-// RowSum: the checksum of a row.
+// RowSum: the checksum of a row of a store, or of anything that is a list of values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace partita::store {
+namespace partita {
 
 // FNV-1a over the values of a row and their lengths: not against malice, against bits that flip.
 class RowSum {
@@ -20,4 +20,4 @@ class RowSum {
   std::uint64_t sum_ = 0xcbf29ce484222325ULL;
 };
 
-}  // namespace partita::store
+}  // namespace partita

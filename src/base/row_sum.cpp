@@ -1,8 +1,8 @@
-#include "store/row_sum.h"
+#include "base/row_sum.h"
 
 #include <bit>
 
-namespace partita::store {
+namespace partita {
 
 void RowSum::add_bytes(const void* data, std::size_t size) {
   const auto* bytes = static_cast<const unsigned char*>(data);
@@ -22,4 +22,4 @@ void RowSum::add(std::string_view text) {
   add_bytes(text.data(), text.size());
 }
 
-}  // namespace partita::store
+}  // namespace partita
