@@ -22,7 +22,12 @@ void Controller::write_instance(GpuId gpu, mig::Placement placement, SliceStage 
                                    static_cast<std::int64_t>(stage), now_.count});
 }
 
+// A store takes rows away before it writes any, so what was written earlier in the turn goes too.
 void Controller::drop_instance(GpuId gpu, std::uint8_t start) {
+  const std::string& uuid = fleet_.gpus()[gpu.value].uuid;
+  std::erase_if(turn_.batch.instances, [&](const store::InstanceRow& row) {
+    return row.gpu == uuid && row.start == start;
+  });
   turn_.batch.gone_instances.push_back({fleet_.gpus()[gpu.value].uuid, start});
 }
 
@@ -145,6 +150,7 @@ void Controller::take(const Inventory& inventory) {
     fleet_.unblock(gpu);
   }
   if (fleet_.in_step(gpu) || !fleet_.usable(gpu)) return;
+  fleet_.inventoried(gpu);
   take_back(inventory);
   settle_failed_creates(inventory);
   if (fleet_.in_step(gpu)) return;

@@ -173,7 +173,7 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
   std::vector<Step> steps;
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     GpuChange& change = changes_[i];
-    if (change.in_step || now < change.retry_at) continue;
+    if (change.in_step || change.unsure || now < change.retry_at) continue;
     auto step = change.has_condemned ? condemned_step(GpuId{i}) : std::nullopt;
     if (!step && change.target && cluster_.gpus[i].layout == *change.target) change.target.reset();
     if (!step && change.target) step = startable_step(GpuId{i});
@@ -190,7 +190,7 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
 std::optional<Micros> Fleet::next_retry() const {
   std::optional<Micros> next;
   for (const GpuChange& change : changes_) {
-    if (change.in_step || change.retry_at == Micros{}) continue;
+    if (change.in_step || change.unsure || change.retry_at == Micros{}) continue;
     if (!change.target && !change.has_condemned) continue;
     next = std::min(next.value_or(change.retry_at), change.retry_at);
   }
@@ -222,6 +222,7 @@ void Fleet::not_created(GpuId gpu, mig::Placement placement, Micros now) {
   act(Kind::kFinishDestroy, slice);
   slots_[slice.value] = Slot{};
   changes_[gpu.value].in_step = false;
+  changes_[gpu.value].unsure = true;
   back_off(changes_[gpu.value], now);
 }
 

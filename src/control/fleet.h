@@ -88,7 +88,9 @@ class Fleet {
   // ---- how it went
 
   void created(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
+  // No step of the GPU begins until inventoried(): half of the slice may be in the way.
   void not_created(GpuId gpu, mig::Placement placement, Micros now);
+  void inventoried(GpuId gpu) { changes_[gpu.value].unsure = false; }
   void destroyed(GpuId gpu, mig::Placement placement);
   // True when it was tried often enough and is left alone from now on.
   bool not_destroyed(GpuId gpu, mig::Placement placement, Micros now);
@@ -123,6 +125,7 @@ class Fleet {
     std::string why_unusable;
     bool blocked = false;
     bool has_condemned = false;  // slices, perhaps
+    bool unsure = false;         // what is there
   };
 
   void occupy(cluster::SliceId slice, Holder holder);

@@ -15,7 +15,8 @@ constexpr unsigned bit(JobState state) {
 constexpr std::array<unsigned, kJobStates> kFollowers{
     bit(JobState::kStarting) | bit(JobState::kCancelled) | bit(JobState::kFailed),
     bit(JobState::kRunning) | bit(JobState::kQueued) | bit(JobState::kFailed) |
-        bit(JobState::kDone) | bit(JobState::kLost) | bit(JobState::kCancelling),
+        bit(JobState::kDone) | bit(JobState::kLost) | bit(JobState::kRestarting) |
+        bit(JobState::kCancelling),
     bit(JobState::kDone) | bit(JobState::kFailed) | bit(JobState::kLost) | bit(JobState::kQueued) |
         bit(JobState::kRestarting) | bit(JobState::kCancelling),
     bit(JobState::kQueued) | bit(JobState::kDone) | bit(JobState::kFailed) | bit(JobState::kLost) |

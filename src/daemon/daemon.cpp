@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ namespace {
 constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
 constexpr Micros kDiskCheck = Micros::seconds(1);
 constexpr Micros kWaitMax = Micros::seconds(1);
+constexpr int kDriverRetryMs = 2'000;
 
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
@@ -59,6 +61,7 @@ class Daemon {
 
  private:
   Status open_devices();
+  device::Answer<std::vector<device::GpuInfo>> wait_for_driver();
   Status open_controller();
   Status restore();
   Status open_journal();
@@ -101,7 +104,7 @@ Status Daemon::open_devices() {
   auto backend = device::open_backend(with_state_file(settings_), clock_);
   if (!backend) return backend.error();
   backend_ = *std::move(backend);
-  const device::Answer<std::vector<device::GpuInfo>> gpus = backend_->gpus();
+  const device::Answer<std::vector<device::GpuInfo>> gpus = wait_for_driver();
   if (!gpus) return Error{gpus.error().message};
   for (const device::GpuInfo& gpu : *gpus) {
     if (gpu.model == nullptr || gpu.mode != device::MigMode::kEnabled) {
@@ -119,6 +122,19 @@ Status Daemon::open_devices() {
   }
   if (gpus_.empty()) return Error{"there is no GPU with MIG mode on"};
   return {};
+}
+
+// A driver that is not loaded, or that is being upgraded, comes back.
+device::Answer<std::vector<device::GpuInfo>> Daemon::wait_for_driver() {
+  for (bool told = false;; told = true) {
+    auto gpus = backend_->gpus();
+    const bool may_come = !gpus.ok() && (gpus.fault() == device::Fault::kDriverGone ||
+                                         gpus.fault() == device::Fault::kVersionMismatch);
+    if (!may_come) return gpus;
+    if (!told) say_(fmt::format("{}; waiting for it", gpus.error().message));
+    pollfd stop{signals_, POLLIN, 0};
+    if (::poll(&stop, 1, kDriverRetryMs) > 0) return gpus;
+  }
 }
 
 Status Daemon::open_controller() {
@@ -210,6 +226,7 @@ Status Daemon::begin() {
   auto store = store::open_store(settings_.state, {});
   if (!store) return store.error();
   store_ = *std::move(store);
+  watch_signals();  // before any thread: they take over the mask
   Status ready = open_devices();
   if (ready.ok()) ready = open_controller();
   if (!ready) return ready;
@@ -221,7 +238,6 @@ Status Daemon::begin() {
   if (!ready) return ready;
   std::vector<GpuId> ids;
   for (const device::GpuInfo& gpu : gpus_) ids.push_back(gpu.id);
-  watch_signals();  // before any thread: they take over the mask
   workers_ = std::make_unique<DeviceWorkers>(*backend_, ids);
   open_server();
   ready = restore();

@@ -47,19 +47,19 @@ std::string FaultyBackend::title() {
 
 void FaultyBackend::add(FaultRule rule) {
   CHECK(rule.number >= 1 && rule.number <= kFaultsMax);
-  const std::scoped_lock lock(mutex_);
+  Lock lock(mutex_);
   rules_.push_back(std::move(rule));
 }
 
 void FaultyBackend::clear() {
-  const std::scoped_lock lock(mutex_);
+  Lock lock(mutex_);
   rules_.clear();
   rate_ = 0;
   hung_.clear();
 }
 
 void FaultyBackend::reset(GpuId gpu) {
-  const std::scoped_lock lock(mutex_);
+  Lock lock(mutex_);
   lost_.erase(gpu);
   needs_reset_.erase(gpu);
   hung_.erase(gpu);
@@ -166,16 +166,23 @@ FaultyBackend::Trouble FaultyBackend::driver_trouble(Call call, GpuId gpu) {
   return {};
 }
 
-FaultyBackend::Trouble FaultyBackend::before(Call call, GpuId gpu) {
+// A GPU that does not answer keeps no other from answering.
+void FaultyBackend::sleep_without(Lock& lock, double seconds) {
+  lock.unlock();
+  clock_.sleep(micros_from_seconds(seconds));
+  lock.lock();
+}
+
+FaultyBackend::Trouble FaultyBackend::before(Call call, GpuId gpu, Lock& lock) {
   draw(call, gpu);
   if (const auto rule = struck({18}, call, gpu)) {
-    clock_.sleep(micros_from_seconds(rule->seconds.value_or(1)));
+    sleep_without(lock, rule->seconds.value_or(1));
   }
   if (Trouble found = driver_trouble(call, gpu)) return found;
   if (const auto rule = struck({5}, call, gpu)) {
     // The first call waits for the deadline; then the GPU is known to hang.
     if (hung_.insert(gpu).second) {
-      clock_.sleep(micros_from_seconds(rule->seconds.value_or(kDeadlineSeconds)));
+      sleep_without(lock, rule->seconds.value_or(kDeadlineSeconds));
     }
     return trouble(Fault::kTimeout, gpu, "no answer by the deadline");
   }
@@ -199,8 +206,8 @@ void FaultyBackend::restart() {
 }
 
 Answer<std::vector<GpuInfo>> FaultyBackend::gpus() {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kGpus, {})) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kGpus, {}, lock)) return *found;
   Answer<std::vector<GpuInfo>> all = inner_->gpus();
   if (!all) return all;
   gpus_known_ = static_cast<std::uint32_t>(all->size());
@@ -244,8 +251,8 @@ void FaultyBackend::change_behind_our_back(GpuId gpu, bool vanish) {
 }
 
 Answer<std::vector<Instance>> FaultyBackend::instances(GpuId gpu) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kInstances, gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kInstances, gpu, lock)) return *found;
   if (const auto rule = struck({13}, Call::kInstances, gpu)) {
     change_behind_our_back(gpu, rule->vanish);
   }
@@ -308,8 +315,8 @@ FaultyBackend::Trouble FaultyBackend::create_trouble(GpuId gpu, mig::Placement p
 }
 
 Answer<Instance> FaultyBackend::create(GpuId gpu, mig::Placement placement) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kCreate, gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kCreate, gpu, lock)) return *found;
   if (Trouble found = create_trouble(gpu, placement)) return *found;
   Answer<Instance> made = inner_->create(inside(gpu), placement);
   if (made) made->key.gpu = gpu;
@@ -331,8 +338,8 @@ FaultyBackend::Trouble FaultyBackend::destroy_trouble(const InstanceKey& key) {
 }
 
 Done FaultyBackend::destroy(const InstanceKey& key) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kDestroy, key.gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kDestroy, key.gpu, lock)) return *found;
   if (Trouble found = destroy_trouble(key)) return *found;
   const auto orphan = std::ranges::find(orphans_, key, &Instance::key);
   if (orphan != orphans_.end()) {
@@ -349,8 +356,8 @@ Done FaultyBackend::destroy(const InstanceKey& key) {
 }
 
 Answer<MemoryUse> FaultyBackend::memory(const InstanceKey& key) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kMemory, key.gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kMemory, key.gpu, lock)) return *found;
   if (is_orphan(key)) return MemoryUse{};
   Answer<MemoryUse> use = inner_->memory(inside(key));
   if (use && struck({17}, Call::kMemory, key.gpu)) use->used_mib = use->total_mib;
@@ -358,21 +365,21 @@ Answer<MemoryUse> FaultyBackend::memory(const InstanceKey& key) {
 }
 
 Answer<std::vector<ProcessUse>> FaultyBackend::processes(const InstanceKey& key) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kProcesses, key.gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kProcesses, key.gpu, lock)) return *found;
   if (is_orphan(key)) return std::vector<ProcessUse>();
   return inner_->processes(inside(key));
 }
 
 Answer<std::int64_t> FaultyBackend::power_mw(GpuId gpu) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kPower, gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kPower, gpu, lock)) return *found;
   return inner_->power_mw(inside(gpu));
 }
 
 Answer<std::int64_t> FaultyBackend::energy_mj(GpuId gpu) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kEnergy, gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kEnergy, gpu, lock)) return *found;
   return inner_->energy_mj(inside(gpu));
 }
 
@@ -402,8 +409,8 @@ void FaultyBackend::planned_events(std::vector<HealthEvent>& events) {
 }
 
 Answer<std::vector<HealthEvent>> FaultyBackend::poll_events() {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kEvents, {})) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kEvents, {}, lock)) return *found;
   if (struck({11}, Call::kEvents, {})) {
     return DeviceError{Fault::kUnknown, "waiting for events failed", {}};
   }
@@ -417,8 +424,8 @@ Answer<std::vector<HealthEvent>> FaultyBackend::poll_events() {
 }
 
 Done FaultyBackend::set_mig_mode(GpuId gpu, bool enabled) {
-  const std::scoped_lock lock(mutex_);
-  if (Trouble found = before(Call::kMode, gpu)) return *found;
+  Lock lock(mutex_);
+  if (Trouble found = before(Call::kMode, gpu, lock)) return *found;
   return inner_->set_mig_mode(inside(gpu), enabled);
 }
 

@@ -68,7 +68,9 @@ class FaultyBackend : public Backend {
   // The next rule with one of `numbers` that strikes this call, used up by one.
   std::optional<FaultRule> struck(std::initializer_list<int> numbers, Call call, GpuId gpu);
   // What concerns every call: slow, hung, lost, no driver, no permission.
-  Trouble before(Call call, GpuId gpu);
+  using Lock = std::unique_lock<std::recursive_mutex>;
+  Trouble before(Call call, GpuId gpu, Lock& lock);
+  void sleep_without(Lock& lock, double seconds);
   Trouble driver_trouble(Call call, GpuId gpu);
   Trouble create_trouble(GpuId gpu, mig::Placement placement);
   Trouble destroy_trouble(const InstanceKey& key);

@@ -46,6 +46,11 @@ void World::check_jobs() {
                         control::name_of(job->state())));
     }
     seen_[id] = job->state();
+    const auto last = processes_.find({id, job->progress.attempt});
+    if (job->state() == JobState::kFailed && last != processes_.end() &&
+        last->second.exit_code == 143) {
+      wrong(fmt::format("job {} was stopped by us and is failed", id));
+    }
     const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
     if (should_be_done && job->state() != JobState::kDone && !cancelled_.contains(id)) {
       // A stop may have come too late; but then its success was seen, unless the machine went down.
