@@ -148,6 +148,8 @@ void Controller::take(const Inventory& inventory) {
   if (returning_.erase(gpu.value) > 0) {
     event(0, "gpu-back", fmt::format("GPU {} is usable", gpu.value));
     fleet_.unblock(gpu);
+    ++events_;
+    pass_due_ = true;
   }
   if (fleet_.in_step(gpu) || !fleet_.usable(gpu)) return;
   fleet_.inventoried(gpu);
@@ -298,19 +300,14 @@ void Controller::take(const GpuHealth& health) {
   const bool worse =
       !was_usable && !health.usable && !health.may_finish && runs_own_job(health.gpu);
   if (health.usable == was_usable && !worse) return;
-  // Before its slices are known nothing may be made there.
-  if (health.usable && set_aside_.contains(health.gpu.value)) {
-    returning_.insert(health.gpu.value);
+  if (health.usable) {
+    returning_.insert(health.gpu.value);  // before its slices are known nothing may be made there
     return;
   }
-  event(0,
-        health.usable       ? "gpu-back"
-        : health.may_finish ? "gpu-drains"
-                            : "gpu-out",
-        fmt::format("GPU {} {}", health.gpu.value, health.usable ? "is usable" : health.why));
+  event(0, health.may_finish ? "gpu-drains" : "gpu-out",
+        fmt::format("GPU {} {}", health.gpu.value, health.why));
   ++events_;
   pass_due_ = true;
-  if (health.usable) return fleet_.unblock(health.gpu);
   fleet_.condemn(health.gpu, health.why);
   if (health.may_finish) return settle_unusable(health.gpu);
   for (const mig::Placement placement :
