@@ -58,6 +58,7 @@ Outcome run_serve(const Values& values, Console&) {
   settings.policy = values.text("policy");
   settings.shadow = values.has_switch("shadow");
   settings.early_restart = !values.has_switch("no-early-restart");
+  if (values.is_set("preempt-after")) settings.preempt_after = values.seconds("preempt-after");
   settings.watch_interval = values.seconds("watch");
   settings.version = kVersion;
   settings.hostname = host_name();

@@ -193,13 +193,15 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
     event(job.id, "requeued",
           fmt::format("attempt {} ended with {}; needs {:.2f} GiB", attempt.number, how,
                       job.progress.need_gib));
-    return requeue(job, "to begin again");
+    return requeue(job, before == JobState::kRestarting ? job.progress.reason + "; to begin again"
+                                                        : "to begin again");
   }
   end(job, JobState::kFailed, how);
 }
 
 // One size up, or the end where there is none.
 void Controller::after_memory_out(Job& job) {
+  job.work_left = 1;
   const store::AttemptRow& attempt = attempt_of(job);
   const Result<mig::ProfileIndex> profile = mig::parse_profile(fleet_.model(), attempt.profile);
   const double had = profile ? fleet_.model().profiles[*profile].memory_gib : 0;

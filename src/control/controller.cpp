@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "control/planted.h"
@@ -237,7 +238,7 @@ void Controller::requeue(Job& job, std::string reason) {
   decide::ActiveJob& active = active_[job.handle];
   active.fits = fitting_profiles(std::min(job.progress.need_gib, largest_gib()));
   active.memory_gib = static_cast<float>(job.progress.need_gib);
-  active.work = 1;
+  active.work = std::exchange(job.work_left, 1);
   active.forget_on_time();
   CHECK(active.fits != 0);
   move_to(job, JobState::kQueued, reason);
@@ -297,6 +298,7 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
   const bool timer = now_ >= next_timer_;
   const bool rested = now_ - last_pass_ >= options_.pass_interval;
   if (timer || (pass_due_ && rested)) pass();
+  if (options_.preempt_after && !options_.shadow) preempt_for_layouts();
   begin_layout_steps();
   return finish_turn();
 }

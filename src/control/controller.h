@@ -30,6 +30,9 @@ namespace partita::control {
 struct Options {
   bool shadow = false;  // decides and says so, and does nothing
   std::optional<decide::EarlyRestart> early_restart = decide::EarlyRestart{};
+  // A job with a checkpoint command that has run for so long may be stopped when its slice is to be
+  // cut anew; nothing: jobs are waited for.
+  std::optional<Micros> preempt_after;
   // An early restart must leave more work than this to be worth it.
   Micros restart_cost = Micros::seconds(5);
   // Between two scheduling passes at least this long, however much happens.
@@ -50,6 +53,7 @@ struct Job {
   std::vector<store::AttemptRow> attempts;  // attempts[i].number is i + 1
   cluster::JobHandle handle;                // valid until it ends
   MemoryTrend trend;                        // of the present attempt
+  double work_left = 1;                     // when it was last stopped after a checkpoint
 
   JobState state() const { return static_cast<JobState>(progress.state); }
 };
@@ -158,6 +162,8 @@ class Controller {
 
   // Devices.
   void begin_layout_steps();
+  void preempt_for_layouts();
+  void preempt_on(cluster::SliceId slice);
   void write_instance(GpuId gpu, mig::Placement placement, SliceStage stage,
                       const std::string& uuid);
   void drop_instance(GpuId gpu, std::uint8_t start);

@@ -49,6 +49,32 @@ void Controller::begin_layout_steps() {
   }
 }
 
+// Slices that are to go and whose jobs can save their work need not be waited for.
+void Controller::preempt_for_layouts() {
+  for (std::uint32_t i = 0; i < fleet_.gpus().size(); ++i) {
+    if (fleet_.target(GpuId{i}) == nullptr) continue;
+    for (const mig::Placement placement : fleet_.cluster().gpus[i].layout.instances()) {
+      const SliceId slice = cluster::slice_id(GpuId{i}, placement.start);
+      if (fleet_.cluster().slice(slice).closing) preempt_on(slice);
+    }
+  }
+}
+
+void Controller::preempt_on(SliceId slice) {
+  const Job* on = job_on(slice);
+  if (on == nullptr || on->state() != JobState::kRunning || on->spec.checkpoint.empty()) return;
+  Job& job = jobs_.at(on->id);
+  const Micros ran = now_ - Micros{attempt_of(job).started_us};
+  // Half of its attempts are left for what it cannot help.
+  const bool often = job.progress.attempt > options_.limits.attempts_max / 2;
+  if (ran < *options_.preempt_after || often) return;
+  const bool length_known = std::ranges::any_of(job.spec.times, [](const auto& t) { return !!t; });
+  if (length_known) job.work_left = active_[job.handle].work_at(now_);
+  event(job.id, "preempted", "its slice is to be cut anew: stopped after a checkpoint");
+  move_to(job, JobState::kRestarting, "preempted");
+  stop(job, true);
+}
+
 void Controller::take(const CreateDone& done) {
   const SliceId slice = cluster::slice_id(done.gpu, done.placement.start);
   met("create", gpu_place(done.gpu, done.placement.start));

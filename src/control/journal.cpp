@@ -166,6 +166,7 @@ void visit_options(Way& way, C& options) {
     way.real(rule.z);
     way.number(rule.confirmations, kAny);
   });
+  way.maybe(options.preempt_after, [&](auto& span) { way.number(span.count, kAny); });
   way.number(options.restart_cost.count, kAny);
   way.number(options.pass_interval.count, kAny);
   way.real(options.et_a);

@@ -144,6 +144,7 @@ Status Daemon::open_controller() {
   beginning_.seed = settings_.seed;
   beginning_.options.shadow = settings_.shadow;
   if (!settings_.early_restart) beginning_.options.early_restart.reset();
+  beginning_.options.preempt_after = settings_.preempt_after;
   beginning_.model = model;
   for (const device::GpuInfo& gpu : gpus_) {
     beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});

@@ -1,6 +1,7 @@
 // The daemon: the controller with a clock, a store, GPUs, processes and callers around it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Settings {
   std::string policy;   // "SCHEDULER/RULE"
   bool shadow = false;
   bool early_restart = true;
+  std::optional<Micros> preempt_after;  // control::Options has it
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
   std::string version;

@@ -27,15 +27,18 @@ constexpr int kSteps = 400;
 TEST(Dst, EveryPromiseHoldsOverAllSeeds) {
   std::size_t accepted = 0;
   std::size_t crashes = 0;
+  std::size_t preemptions = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     World world(seed);
     const auto wrong = world.run(kSteps);
     ASSERT_FALSE(wrong) << *wrong;
     accepted += world.accepted();
     crashes += world.crashes();
+    preemptions += world.preemptions();
   }
   EXPECT_GT(accepted, kSeeds * 20);
   EXPECT_GT(crashes, kSeeds);
+  EXPECT_GT(preemptions, kSeeds / 10);
   RecordProperty("accepted", static_cast<int>(accepted));
   RecordProperty("crashes", static_cast<int>(crashes));
 }

@@ -17,21 +17,53 @@ struct PolicyPair {
   const char* scheduler;
   const char* repartition;
 };
-constexpr std::array<PolicyPair, 6> kPolicies{{{"fifo+tightest", "migm-b"},
+// Asks for any layout at any time; what policies may do, it does.
+class Fickle : public decide::Repartitioner {
+ public:
+  Fickle(const mig::GpuModel& model, std::uint64_t seed) : model_(model), rng_(seed, 3) {}
+
+  std::vector<mig::Layout> initial_layouts(const decide::View& view) override {
+    std::vector<mig::Layout> layouts;
+    for (std::size_t i = 0; i < view.cluster.gpus.size(); ++i) layouts.push_back(any());
+    return layouts;
+  }
+  std::optional<Micros> next_time(Micros now) const override { return now + Micros::seconds(20); }
+  std::uint64_t every_events() const override { return 6; }
+  void decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override {
+    const auto gpu = static_cast<std::uint32_t>(rng_.below(view.cluster.gpus.size()));
+    requests.push_back({GpuId{gpu}, any()});
+  }
+
+ private:
+  mig::Layout any() {
+    const auto count = static_cast<std::uint64_t>(mig::numbered_layouts_count(model_));
+    return *mig::numbered_layout(model_, static_cast<int>(rng_.below(count)) + 1);
+  }
+
+  const mig::GpuModel& model_;
+  Rng rng_;
+};
+
+constexpr std::array<PolicyPair, 7> kPolicies{{{"fifo+tightest", "migm-b"},
                                                {"fifo+tightest", "migm-a"},
                                                {"fifo+requested", "ondemand"},
                                                {"edf-ss", "static:2"},
                                                {"mdd", "static:9"},
-                                               {"fifo", "none"}}};
+                                               {"fifo", "none"},
+                                               {"fifo+tightest", "fickle"}}};
 
 constexpr int kSubmissionsMax = 60;
 
 Result<control::PolicyPair> policies_of(const control::Beginning& beginning) {
   const auto slash = beginning.policy.find('/');
   auto scheduler = policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
-  auto repartitioner =
-      policies::make_repartitioner(beginning.policy.substr(slash + 1), beginning.model,
-                                   static_cast<std::uint32_t>(beginning.gpus.size()));
+  const std::string rule = beginning.policy.substr(slash + 1);
+  if (rule == "fickle") {
+    return control::PolicyPair{*std::move(scheduler),
+                               std::make_unique<Fickle>(beginning.model, beginning.seed)};
+  }
+  auto repartitioner = policies::make_repartitioner(
+      rule, beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
   CHECK(scheduler.ok() && repartitioner.ok());
   return control::PolicyPair{*std::move(scheduler), *std::move(repartitioner)};
 }
@@ -94,6 +126,7 @@ control::Beginning World::beginning() const {
 void World::boot() {
   control::Beginning begun = beginning();
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
+  if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
   auto policies = policies_of(begun);
   CHECK(policies.ok());
   controller_ = std::make_unique<control::Controller>(begun.options, *model_, begun.gpus,
@@ -158,7 +191,10 @@ bool World::perform(control::Turn turn, bool faults) {
   for (const auto& progress : turn.batch.progress) {
     mix(static_cast<std::uint64_t>(progress.id * 16 + progress.state));
   }
-  for (const auto& event : turn.batch.events) mix(event.kind + event.text);
+  for (const auto& event : turn.batch.events) {
+    mix(event.kind + event.text);
+    preemptions_ += event.kind == "preempted" ? 1 : 0;
+  }
   if (maybe_crash(faults)) {
     crash();
     return false;
@@ -403,6 +439,7 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
     pending.spec.directory = "/";
     pending.spec.name = fmt::format("name-{}", rng_.below(6));
     if (rng_.below(2) == 0) pending.spec.memory_gib = rng_.uniform(0.05, 1) * most_gib_;
+    if (rng_.below(2) == 0) pending.spec.checkpoint = {"save"};
     if (rng_.below(3) == 0) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
     }

@@ -45,6 +45,7 @@ class World {
   std::uint64_t digest() const { return digest_; }
   std::size_t accepted() const { return acknowledged_.size(); }
   std::size_t crashes() const { return crashes_; }
+  std::size_t preemptions() const { return preemptions_; }
 
  private:
   struct DeviceSlice {
@@ -170,6 +171,7 @@ class World {
   int submissions_ = 0;
 
   std::size_t crashes_ = 0;
+  std::size_t preemptions_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
   std::uint64_t digest_ = 0xcbf29ce484222325ULL;
