@@ -59,8 +59,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kServe)},
     {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = 1e7, .unit = "s",
-     .sentence = "Stop jobs that have a checkpoint command and have run for so long when their slice "
-                 "is to be cut anew; without it they are waited for.",
+     .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "
+                 "slice is to be cut anew; without it they are waited for.",
      .verbs = set_of(Verb::kServe)},
     {.name = "watch", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "1",
      .low = 0.01, .high = 3600, .unit = "s",

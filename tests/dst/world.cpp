@@ -20,7 +20,7 @@ struct PolicyPair {
 // Asks for any layout at any time; what policies may do, it does.
 class Fickle : public decide::Repartitioner {
  public:
-  Fickle(const mig::GpuModel& model, std::uint64_t seed) : model_(model), rng_(seed, 3) {}
+  Fickle(mig::GpuModel model, std::uint64_t seed) : model_(std::move(model)), rng_(seed, 3) {}
 
   std::vector<mig::Layout> initial_layouts(const decide::View& view) override {
     std::vector<mig::Layout> layouts;
@@ -40,7 +40,7 @@ class Fickle : public decide::Repartitioner {
     return *mig::numbered_layout(model_, static_cast<int>(rng_.below(count)) + 1);
   }
 
-  const mig::GpuModel& model_;
+  mig::GpuModel model_;
   Rng rng_;
 };
 
