@@ -155,6 +155,7 @@ class World {
   std::set<std::string> foreign_uuids_;  // that must still be there
 
   // Does not.
+  control::Beginning begun_;
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<control::Recorder> recorder_;
   std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
