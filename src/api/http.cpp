@@ -78,6 +78,7 @@ struct Reason {
 constexpr std::array kReasons = std::to_array<Reason>({{200, "OK"},
                                                        {201, "Created"},
                                                        {400, "Bad Request"},
+                                                       {401, "Unauthorized"},
                                                        {403, "Forbidden"},
                                                        {404, "Not Found"},
                                                        {405, "Method Not Allowed"},
@@ -152,14 +153,16 @@ Parsed parse_request(std::string_view bytes) {
   return parsed;
 }
 
-Answer error_answer(int status, std::string_view message) {
+Answer error_answer(int status, std::string_view message, std::int64_t retry_after_s) {
   nlohmann::ordered_json json;
   json["error"]["code"] = status;
   json["error"]["message"] = message;
   Answer answer;
   answer.status = status;
   answer.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  if (status == 429 || status == 503) answer.headers.emplace_back("Retry-After", "1");
+  if (status == 429 || status == 503) {
+    answer.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
+  }
   return answer;
 }
 

@@ -50,8 +50,8 @@ struct Answer {
   bool stream = false;  // the body is only the beginning; more follows until the caller goes
 };
 
-// {"error": {"code": ..., "message": ...}}
-Answer error_answer(int status, std::string_view message);
+// {"error": {"code": ..., "message": ...}}; with 429 and 503, when to come back.
+Answer error_answer(int status, std::string_view message, std::int64_t retry_after_s = 1);
 
 std::string to_bytes(const Answer& answer, bool keep_alive);
 

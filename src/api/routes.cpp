@@ -13,24 +13,25 @@ constexpr std::array<bool, kRoles> kNotOthers{true, true, false};
 // clang-format off
 constexpr std::array kRoutes = std::to_array<Route>({
     {RouteId::kSubmit, "POST", "/v1/jobs", "submit",
-     "Submit a job, or an array of equal jobs", kAll},
+     "Submit a job, or an array of equal jobs", kAll, Scope::kSubmit},
     {RouteId::kListJobs, "GET", "/v1/jobs", "list_jobs",
-     "The jobs; of others' only number, owner, state and times", kAll},
+     "The jobs; of others' only number, owner, state and times", kAll, Scope::kRead},
     {RouteId::kShowJob, "GET", "/v1/jobs/{id}", "show_job",
-     "One job with its attempts and its events", kNotOthers},
+     "One job with its attempts and its events", kNotOthers, Scope::kRead},
     {RouteId::kCancelJob, "DELETE", "/v1/jobs/{id}", "cancel_job",
-     "Stop a job, or take it out of the queue", kNotOthers},
+     "Stop a job, or take it out of the queue", kNotOthers, Scope::kSubmit},
     {RouteId::kJobOutput, "GET", "/v1/jobs/{id}/output", "job_output",
-     "What the job wrote, from the byte `offset`", kNotOthers},
+     "What the job wrote, from the byte `offset`", kNotOthers, Scope::kRead},
     {RouteId::kGpus, "GET", "/v1/gpus", "gpus",
-     "The GPUs, their slices and what is on them", kAll},
+     "The GPUs, their slices and what is on them", kAll, Scope::kRead},
     {RouteId::kStatus, "GET", "/v1/status", "status",
-     "The daemon, its policy and its counts", kAll},
+     "The daemon, its policy and its counts", kAll, Scope::kRead},
     {RouteId::kEvents, "GET", "/v1/events", "events",
-     "What happens, as server-sent events; of others' jobs nothing", kAll},
-    {RouteId::kMetrics, "GET", "/metrics", "metrics", "Figures as Prometheus reads them", kAll},
+     "What happens, as server-sent events; of others' jobs nothing", kAll, Scope::kRead},
+    {RouteId::kMetrics, "GET", "/metrics", "metrics",
+     "Figures as Prometheus reads them", kAll, Scope::kRead},
     {RouteId::kOpenApi, "GET", "/v1/openapi.json", "openapi",
-     "This interface as OpenAPI 3.0", kAll},
+     "This interface as OpenAPI 3.0", kAll, Scope::kRead},
 });
 // clang-format on
 
@@ -49,6 +50,24 @@ bool matches(std::string_view pattern, std::string_view path, std::int64_t& id) 
     id = *number;
   }
   return true;
+}
+
+nlohmann::ordered_json submission_schema() {
+  using Json = nlohmann::ordered_json;
+  const Json text{{"type", "string"}};
+  const Json texts{{"type", "array"}, {"items", text}};
+  const Json number{{"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}};
+  Json schema;
+  schema["type"] = "object";
+  schema["required"] = {"argv", "directory"};
+  schema["additionalProperties"] = false;
+  Json& fields = schema["properties"];
+  for (const char* name : {"argv", "env", "checkpoint"}) fields[name] = texts;
+  for (const char* name : {"directory", "name", "key"}) fields[name] = text;
+  for (const char* name : {"memory_gib", "deadline_s", "time_limit_s"}) fields[name] = number;
+  fields["times_s"] = {{"type", "object"}, {"additionalProperties", number}};
+  fields["array"] = {{"type", "integer"}, {"minimum", 1}};
+  return schema;
 }
 
 }  // namespace
@@ -72,6 +91,12 @@ std::string openapi_document(std::string_view version) {
   nlohmann::ordered_json json;
   json["openapi"] = "3.0.3";
   json["info"] = {{"title", "Partita"}, {"version", version}};
+  json["components"]["securitySchemes"]["token"] = {
+      {"type", "http"},
+      {"scheme", "bearer"},
+      {"description",
+       "On TCP; made by `partita token create`. On the unix socket the kernel says who calls, and "
+       "no token is looked at. x-token-scope is the least scope an operation needs."}};
   for (const Route& route : kRoutes) {
     auto& operation = json["paths"][std::string(route.path)][lower(route.method)];
     operation["operationId"] = route.name;
@@ -83,13 +108,13 @@ std::string openapi_document(std::string_view version) {
                                          {"schema", {{"type", "integer"}, {"minimum", 1}}}});
     }
     if (route.id == RouteId::kSubmit) {
-      auto& schema = operation["requestBody"]["content"]["application/json"]["schema"];
-      schema["type"] = "object";
-      schema["required"] = {"argv", "directory"};
+      operation["requestBody"]["content"]["application/json"]["schema"] = submission_schema();
     }
     const char* good = route.id == RouteId::kSubmit ? "201" : "200";
     operation["responses"][good]["description"] = "done";
     operation["responses"]["default"]["description"] = "error.message says why not";
+    operation["security"].push_back({{"token", nlohmann::ordered_json::array()}});
+    operation["x-token-scope"] = name_of(route.scope);
   }
   return json.dump(2);
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/tokens.h"
+
 namespace partita::api {
 
 enum class RouteId : std::uint8_t {
@@ -41,6 +43,7 @@ struct Route {
   std::string_view summary;
   // By role. Of lists: whether the caller may ask at all; of others' jobs they see less.
   std::array<bool, kRoles> allowed;
+  Scope scope;  // the least a token must have
 };
 
 std::span<const Route> routes();

@@ -14,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using control::Job;
 
+constexpr std::uint32_t kNobody = 65534;
 constexpr std::size_t kListMax = 10'000;
 constexpr std::size_t kEventsMax = 1'000;
 constexpr std::size_t kOutputMax = 1U << 20U;
@@ -126,6 +127,10 @@ Handled Service::handle(const Request& request, const Caller& caller,
     return match.wrong_method ? error_answer(405, "this path does not take that method")
                               : error_answer(404, "there is no such path");
   }
+  if (caller.scope < match.route->scope) {
+    return error_answer(403, fmt::format("this takes a token of scope {}, and the one shown has {}",
+                                         name_of(match.route->scope), name_of(caller.scope)));
+  }
   const bool of_job = match.id != 0;
   const Job* job = of_job ? controller_.find(match.id) : nullptr;
   if (of_job && job == nullptr) {
@@ -177,6 +182,21 @@ Handled Service::submit(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const std::string closed = around_.why_closed();
   if (!closed.empty()) return error_answer(503, closed);
+  const bool nobody = around_.uid_min > 0 && caller.uid == kNobody;
+  if (caller.uid < around_.uid_min || nobody) {
+    return error_answer(403, fmt::format("jobs of user {} are not run here: users below {} and "
+                                         "nobody are the system's",
+                                         caller.uid, around_.uid_min));
+  }
+  const Micros wait = caller.admin ? Micros{} : around_.wait_to_submit(caller.uid);
+  if (wait > Micros{}) {
+    const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
+    return error_answer(429,
+                        fmt::format("that is too many submissions; come back in {} s, or submit "
+                                    "an array",
+                                    seconds),
+                        seconds);
+  }
   Result<control::Submit> parsed = parse_submission(request.body);
   if (!parsed) return error_answer(400, parsed.error().message);
   parsed->ticket = ticket;
@@ -235,6 +255,8 @@ Answer Service::show_job(const Job& job) const {
   json["used_gib"] = or_null(control::holds_slice(job.state()), job.trend.last_gib());
   json["deadline_s"] =
       or_null(job.spec.deadline.has_value(), job.spec.deadline.value_or(Micros{}).to_seconds());
+  json["time_limit_s"] =
+      or_null(job.spec.time_limit.has_value(), job.spec.time_limit.value_or(Micros{}).to_seconds());
   json["directory"] = job.spec.directory;
   json["energy_j_estimated"] = energy_of(job);
   json["waits"] = control::why_waiting(controller_, job);

@@ -14,11 +14,13 @@
 
 namespace partita::api {
 
-// Who is at the other end, as the kernel says.
+// Who is at the other end: as the kernel says, or as the token says that was shown on TCP.
 struct Caller {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   bool admin = false;
+  Scope scope = Scope::kAdmin;  // no more than this, whoever it is
+  std::string token = {};       // its id; empty: the kernel says who it is
 };
 
 // What the service needs to know of the daemon around it.
@@ -32,6 +34,10 @@ struct Surroundings {
   std::function<std::string(std::int64_t job, std::uint64_t offset, std::size_t most)> output;
   // Why no new job can be taken now; empty: it can.
   std::function<std::string()> why_closed;
+  // How long a user who is no admin has to wait before submitting; 0: not at all, and it counts.
+  std::function<Micros(std::uint32_t uid)> wait_to_submit = [](std::uint32_t) { return Micros{}; };
+  // Jobs of users below are not run; nor, when it is above 0, those of "nobody".
+  std::uint32_t uid_min = 0;
 };
 
 // An answer now, or an input whose reply carries the ticket.

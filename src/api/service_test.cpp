@@ -100,6 +100,32 @@ TEST_F(ServiceTest, EveryRouteIsAllowedOrRefusedAsTheTableSays) {
   }
 }
 
+// Every route, as each role, with each scope: allowed exactly where both tables say so.
+TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
+  for (const Route& route : routes()) {
+    std::string path(route.path);
+    if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+    for (const std::uint32_t uid : {std::uint32_t{0}, kAnn, kBob}) {
+      for (const Scope scope : {Scope::kRead, Scope::kSubmit, Scope::kAdmin}) {
+        const bool admin = scope == Scope::kAdmin;
+        const Role role = admin ? Role::kAdmin : uid == kAnn ? Role::kOwner : Role::kUser;
+        const Caller holder{uid, uid, admin, scope, "0badc0de"};
+        const Handled handled = service_.handle(
+            request(std::string(route.method), path, R"({"argv":["x"],"directory":"/"})"), holder,
+            7);
+        const auto* answer = std::get_if<Answer>(&handled);
+        const int got = answer == nullptr ? 0 : answer->status;
+        const bool writes = route.method != "GET";
+        EXPECT_EQ(writes, route.scope == Scope::kSubmit) << route.name;
+        const bool allowed = may(route, role) && scope >= route.scope;
+        EXPECT_EQ(got != 403, allowed) << route.name << " uid " << uid << " " << name_of(scope);
+        EXPECT_TRUE(!allowed || got == 0 || got == 200) << route.name << got;
+        EXPECT_TRUE(!writes || scope != Scope::kRead || got == 403) << route.name << got;
+      }
+    }
+  }
+}
+
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);
@@ -125,6 +151,21 @@ TEST_F(ServiceTest, TheDocumentNamesExactlyTheRoutesOfTheTable) {
     for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
     EXPECT_EQ(document["paths"][std::string(route.path)][method]["operationId"], route.name);
   }
+}
+
+TEST_F(ServiceTest, TheDocumentNamesExactlyTheFieldsOfASubmission) {
+  const Json document = Json::parse(openapi_document("1"));
+  const Json& schema =
+      document["paths"]["/v1/jobs"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+  const auto refused = parse_submission(R"({"argv":["x"],"directory":"/","surprise":1})");
+  ASSERT_FALSE(refused.ok());
+  const std::string known = refused.error().message.substr(refused.error().message.find("known: "));
+  std::size_t bytes = std::string_view("known: ").size();
+  for (const auto& [name, type] : schema["properties"].items()) {
+    EXPECT_NE((known + ",").find(" " + name + ","), std::string::npos) << name;
+    bytes += name.size() + 2;
+  }
+  EXPECT_EQ(bytes - 2, known.size()) << known;
 }
 
 TEST_F(ServiceTest, PathsThatAreNotInTheTableDoNotExist) {
@@ -166,6 +207,110 @@ TEST_F(ServiceTest, AClosedDaemonTakesNoJobsAndStillAnswers) {
   closed_ = "the disk is full";
   EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 503);
   EXPECT_EQ(status(kAnn, "GET", "/v1/jobs/1"), 200);
+}
+
+TEST_F(ServiceTest, WhoSubmitsTooOftenIsToldWhenToComeBackAndAdminsAreNot) {
+  around_.wait_to_submit = [](std::uint32_t uid) {
+    return uid == kAnn ? Micros{2'500'000} : Micros{};
+  };
+  const std::string text = R"({"argv":["x"],"directory":"/"})";
+  const Handled handled = service_.handle(request("POST", "/v1/jobs", text), caller(kAnn), 7);
+  const Answer& answer = std::get<Answer>(handled);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.headers.at(0), (std::pair<std::string, std::string>("Retry-After", "3")));
+  EXPECT_EQ(status(kBob, "POST", "/v1/jobs", text), 0);
+  EXPECT_EQ(status(kAnn, "GET", "/v1/jobs"), 200) << "looking is not submitting";
+  around_.wait_to_submit = [](std::uint32_t) { return Micros{1}; };
+  EXPECT_EQ(status(0, "POST", "/v1/jobs", text), 0);
+}
+
+TEST_F(ServiceTest, JobsOfTheSystemsUsersAreRefusedWhereThatIsAskedFor) {
+  const std::string text = R"({"argv":["x"],"directory":"/"})";
+  for (const std::uint32_t uid : {0U, 1U, 999U, 65534U}) {
+    EXPECT_EQ(status(uid, "POST", "/v1/jobs", text), 0) << uid;
+  }
+  around_.uid_min = 1000;
+  for (const std::uint32_t uid : {0U, 1U, 999U, 65534U}) {
+    EXPECT_EQ(status(uid, "POST", "/v1/jobs", text), 403) << uid;
+  }
+  EXPECT_EQ(status(1000, "POST", "/v1/jobs", text), 0);
+}
+
+TEST_F(ServiceTest, ATimeLimitIsASpanThatTheOperatorAllows) {
+  const auto reply = [&](const std::string& limit, Micros most) {
+    control::Options options;
+    options.limits.time_limit_max = most;
+    control::Controller held(options, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
+                             std::make_unique<Idle>(), std::make_unique<Still>());
+    EXPECT_TRUE(held.restore(Micros{1}, {}, {}, {}).ok());
+    const auto submit = parse_submission(
+        R"({"argv":["x"],"directory":"/","name":"x","time_limit_s":)" + limit + "}");
+    EXPECT_TRUE(submit.ok()) << limit;
+    const std::vector<control::Input> inputs{control::Input(*submit)};
+    return held.step(Micros{2}, inputs).replies.at(0).kind;
+  };
+  EXPECT_EQ(reply("3600", Micros::seconds(3600)), control::Reply::Kind::kAccepted);
+  EXPECT_EQ(reply("3600.000001", Micros::seconds(3600)), control::Reply::Kind::kRefused);
+  EXPECT_EQ(reply("999999999", Micros{}), control::Reply::Kind::kRefused);
+  for (const char* bad : {"0", "-1", "1e9", "\"1h\"", "[]"}) {
+    EXPECT_FALSE(parse_submission(std::string(R"({"argv":["x"],"directory":"/","time_limit_s":)") +
+                                  bad + "}")
+                     .ok())
+        << bad;
+  }
+}
+
+// 60 ways to write a way out of a folder, behind every route with a number: none is a route.
+TEST_F(ServiceTest, NoWayOfWritingAPathLeadsOutOfTheTable) {
+  std::vector<std::string> ways;
+  for (const std::string up : {"..", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "..%00", "....",
+                               "%c0%ae%c0%ae", "..;", "\xe2\x80\xa5"}) {
+    for (const std::string slash : {"/", "%2f", "\\", "%5c", "//", "%252f"}) {
+      ways.push_back(up + slash + up + slash + "etc" + slash + "passwd");
+    }
+  }
+  ASSERT_EQ(ways.size(), 60U);
+  ways.insert(ways.end(), {"/etc/passwd", std::string("1\0", 2), std::string(4000, '1'), "1%00",
+                           "+1", " 1", "1 ", "0x1", "1e0", "1.0", "\xd9\xa1"});
+  for (const Route& route : routes()) {
+    const std::string path(route.path);
+    const auto at = path.find("{id}");
+    if (at == std::string::npos) continue;
+    for (const std::string& way : ways) {
+      for (const std::string& id : {way, "1/" + way}) {
+        std::string tried = path;
+        tried.replace(at, 4, id);
+        EXPECT_EQ(status(0, std::string(route.method), tried), 404) << tried;
+      }
+    }
+  }
+}
+
+// No field of a body, no header and no query makes a caller somebody else.
+TEST_F(ServiceTest, ForgedIdentitiesChangeNothingOnAnyRoute) {
+  for (const Route& route : routes()) {
+    std::string path(route.path);
+    if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+    for (const char* name : {"uid", "user", "owner", "admin", "role", "x-user", "x-forwarded-user",
+                             "remote-user", "authorization", "partita-uid", "cookie"}) {
+      Request forged = request(std::string(route.method), path + "?" + name + "=0",
+                               R"({"argv":["x"],"directory":"/"})");
+      const Request plain = request(std::string(route.method), path, forged.body);
+      forged.headers.emplace_back(name, "0");
+      const Handled with = service_.handle(forged, caller(kBob), 7);
+      const Handled without = service_.handle(plain, caller(kBob), 7);
+      ASSERT_EQ(with.index(), without.index()) << route.name << name;
+      if (const auto* answer = std::get_if<Answer>(&with)) {
+        EXPECT_EQ(answer->status, std::get<Answer>(without).status) << route.name << name;
+        EXPECT_EQ(answer->body, std::get<Answer>(without).body) << route.name << name;
+      } else if (route.id == RouteId::kSubmit) {
+        EXPECT_EQ(std::get<control::Submit>(std::get<control::Input>(with)).owner.uid, kBob);
+        Request body = plain;
+        body.body = std::string(R"({"argv":["x"],"directory":"/",")") + name + R"(":0})";
+        EXPECT_EQ(std::get<Answer>(service_.handle(body, caller(kBob), 7)).status, 400) << name;
+      }
+    }
+  }
 }
 
 TEST_F(ServiceTest, AFullQueueIsRefusedAndToldWhenToComeBack) {

@@ -104,6 +104,10 @@ Result<control::Submit> parse_submission(std::string_view text) {
     if (!(*deadline > 0 && *deadline < 1e11)) body.wrong("the field deadline_s is no instant");
     if (body.good()) spec.deadline = micros_from_seconds(*deadline);
   }
+  if (const auto limit = body.number("time_limit_s")) {
+    if (!(*limit > 0 && *limit < 1e9)) body.wrong("the field time_limit_s is no span of time");
+    if (body.good()) spec.time_limit = micros_from_seconds(*limit);
+  }
   read_times(body, spec);
   spec.checkpoint = body.texts("checkpoint");
   submit.key = body.text("key");
@@ -115,7 +119,7 @@ Result<control::Submit> parse_submission(std::string_view text) {
   if (!body.all_known()) {
     return Error{
         "a field is unknown; known: argv, env, directory, name, memory_gib, deadline_s, times_s, "
-        "checkpoint, key, array"};
+        "time_limit_s, checkpoint, key, array"};
   }
   return submit;
 }

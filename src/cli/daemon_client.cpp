@@ -1,6 +1,9 @@
 #include "cli/daemon_client.h"
 
 #include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -9,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "base/text.h"
 #include "cli/console.h"
@@ -20,6 +24,13 @@ namespace {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+// --socket, PARTITA_SOCKET, or the default.
+std::string socket_of(const Values& values) {
+  if (values.is_set("socket")) return values.text("socket");
+  const std::string named = environment("PARTITA_SOCKET");
+  return named.empty() ? default_socket() : named;
 }
 
 std::string own_state_folder() {
@@ -39,25 +50,64 @@ std::string header_of(std::string_view head, std::string_view name) {
 
 }  // namespace
 
+DaemonClient::DaemonClient(const std::string& address, std::string token)
+    : token_(std::move(token)) {
+  const Result<api::Address> parsed = api::parse_address(address);
+  if (parsed) address_ = *parsed;
+  if (!parsed) trouble_ = parsed.error().message;
+}
+
+DaemonClient::DaemonClient(const Values& values)
+    : DaemonClient(socket_of(values), environment("PARTITA_TOKEN")) {
+  if (!address_.tcp || !values.is_set("token-file")) return;
+  const std::string path = values.text("token-file");
+  std::ifstream file(path);
+  if (!std::getline(file, token_)) trouble_ = fmt::format("no token can be read from {}", path);
+}
+
 DaemonClient::~DaemonClient() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool DaemonClient::connect(std::string& why) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (socket_.size() >= sizeof address.sun_path) {
-    why = fmt::format("the path of the socket is too long: {}", socket_);
+bool DaemonClient::connect_unix() {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (address_.path.size() >= sizeof name.sun_path) {
+    errno = ENAMETOOLONG;
     return false;
   }
-  socket_.copy(address.sun_path, socket_.size());
+  address_.path.copy(name.sun_path, address_.path.size());
   fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+  return ::connect(fd_, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+}
+
+bool DaemonClient::connect_tcp() {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(address_.port);
+  if (::getaddrinfo(address_.host.c_str(), port.c_str(), &wanted, &found) != 0) {
+    errno = EADDRNOTAVAIL;
+    return false;
+  }
+  fd_ = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+  const bool good = ::connect(fd_, found->ai_addr, found->ai_addrlen) == 0;
+  const int on = 1;
+  if (good) ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::freeaddrinfo(found);
+  return good;
+}
+
+bool DaemonClient::connect(std::string& why) {
+  why = trouble_;
+  if (!why.empty()) return false;
+  if (address_.tcp ? connect_tcp() : connect_unix()) return true;
   why = fmt::format(
       "no daemon answers at {} ({}); start one with `partita serve`, or name its "
       "socket with --socket",
-      socket_, std::strerror(errno));
-  ::close(fd_);
+      address_.tcp ? api::text_of(address_) : address_.path, std::strerror(errno));
+  if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
   return false;
 }
@@ -101,17 +151,22 @@ bool DaemonClient::receive(DaemonAnswer& answer) {
 DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
                                const std::string& body) {
   DaemonAnswer answer;
-  const std::string request =
-      fmt::format("{} {} HTTP/1.1\r\nHost: partita\r\nContent-Length: {}\r\n\r\n{}", method, path,
-                  body.size(), body);
+  const std::string shown =
+      address_.tcp && !token_.empty() ? fmt::format("Authorization: Bearer {}\r\n", token_) : "";
+  const std::string request = fmt::format(
+      "{} {} HTTP/1.1\r\nHost: {}\r\n{}Content-Length: {}\r\n\r\n{}", method, path,
+      address_.tcp ? api::host_and_port(address_) : "partita", shown, body.size(), body);
   // A connection that was kept may have been closed meanwhile.
   for (int tries = fd_ >= 0 ? 2 : 1; tries > 0; --tries) {
     if (fd_ < 0 && !connect(answer.message)) return answer;
-    if (send_all(request) && receive(answer)) break;
+    // A daemon that has no room answers before it has heard us out.
+    const bool heard = send_all(request);
+    if (receive(answer) && (heard || answer.status >= 400)) break;
     ::close(fd_);
     fd_ = -1;
     answer.status = 0;
-    answer.message = fmt::format("the daemon at {} went away before it answered", socket_);
+    answer.message =
+        fmt::format("the daemon at {} went away before it answered", api::text_of(address_));
   }
   if (answer.status == 0 || answer.good()) return answer;
   const auto json = nlohmann::json::parse(answer.body, nullptr, false);
@@ -128,13 +183,6 @@ std::string default_socket() {
 
 std::string default_state() {
   return ::geteuid() == 0 ? "/var/lib/partita" : own_state_folder() + "/partita";
-}
-
-std::string socket_of(const Values& values) {
-  if (values.is_set("socket")) return *parse_listen(values.text("socket"));
-  const std::string named = environment("PARTITA_SOCKET");
-  if (named.empty()) return default_socket();
-  return named.starts_with("unix:") ? named.substr(5) : named;
 }
 
 int fail(const DaemonAnswer& answer) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/address.h"
 #include "base/result.h"
 #include "cli/values.h"
 
@@ -26,7 +27,10 @@ struct DaemonAnswer {
 
 class DaemonClient {
  public:
-  explicit DaemonClient(std::string socket) : socket_(std::move(socket)) {}
+  // "PATH", "unix:PATH" or "tcp:127.0.0.1:PORT"; the token is shown on TCP only.
+  explicit DaemonClient(const std::string& address, std::string token = {});
+  // --socket or PARTITA_SOCKET or the default; --token-file or PARTITA_TOKEN.
+  explicit DaemonClient(const Values& values);
   ~DaemonClient();
   DaemonClient(const DaemonClient&) = delete;
   DaemonClient& operator=(const DaemonClient&) = delete;
@@ -36,15 +40,17 @@ class DaemonClient {
 
  private:
   bool connect(std::string& why);
+  bool connect_unix();
+  bool connect_tcp();
   bool send_all(std::string_view bytes);
   bool receive(DaemonAnswer& answer);
 
-  std::string socket_;
+  api::Address address_;
+  std::string token_;
+  std::string trouble_;  // why there is no asking at all
   int fd_ = -1;
 };
 
-// --socket, PARTITA_SOCKET, or the default.
-std::string socket_of(const Values& values);
 std::string default_socket();
 std::string default_state();
 

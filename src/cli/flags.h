@@ -30,6 +30,7 @@ enum class Verb : std::uint8_t {
   kEvaluate,
   kDistill,
   kServe,
+  kToken,
   kSubmit,
   kQueue,
   kJob,

@@ -1,7 +1,11 @@
 #include <array>
 
+#include "api/address.h"
+#include "api/tokens.h"
+#include "base/text.h"
 #include "cli/flags.h"
 #include "cli/live_values.h"
+#include "cli/name_lists.h"
 
 namespace partita::cli {
 namespace {
@@ -27,8 +31,26 @@ Status check_times(std::string_view text) {
 Status check_command(std::string_view text) {
   return status_of(split_command(text));
 }
+Status check_address(std::string_view text) {
+  return status_of(api::parse_address(text));
+}
+// One of each kind at most.
 Status check_listen(std::string_view text) {
-  return status_of(parse_listen(text));
+  std::array<int, 2> count{};
+  for (const std::string_view each : split(text, '\n')) {
+    const Result<api::Address> address = api::parse_address(each);
+    if (!address) return address.error();
+    if (++count[address->tcp ? 1 : 0] > 1) {
+      return Error{"it may be given twice, once for a unix socket and once for TCP"};
+    }
+  }
+  return {};
+}
+Status check_bytes(std::string_view text) {
+  return status_of(parse_bytes(text));
+}
+Status check_span(std::string_view text) {
+  return status_of(parse_time_span(text));
 }
 Status check_numbers(std::string_view text) {
   return status_of(parse_job_numbers(text));
@@ -43,10 +65,11 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
      .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "
                  "root, else ~/.local/state/partita.",
-     .verbs = set_of(Verb::kServe, Verb::kReplay)},
-    {.name = "listen", .kind = ValueKind::kText, .metavar = "unix:PATH",
-     .sentence = "Socket to serve; the default is where clients look.",
-     .verbs = set_of(Verb::kServe), .check = check_listen},
+     .verbs = set_of(Verb::kServe, Verb::kToken, Verb::kReplay)},
+    {.name = "listen", .kind = ValueKind::kText, .metavar = "unix:PATH|tcp:127.0.0.1:PORT",
+     .sentence = "Socket to serve; the default is where clients look. May be given twice: a port "
+                 "of this machine is served beside the socket, to holders of tokens.",
+     .verbs = set_of(Verb::kServe), .check = check_listen, .repeats = true},
     {.name = "policy", .kind = ValueKind::kText, .metavar = "SCHEDULER/RULE",
      .default_text = "fifo+tightest/migm-b",
      .sentence = "Scheduler and rule for the layouts, as `partita policies` lists them.",
@@ -65,11 +88,55 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "watch", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "1",
      .low = 0.01, .high = 3600, .unit = "s",
      .sentence = "Between two readings of every GPU.", .verbs = set_of(Verb::kServe)},
-    {.name = "socket", .kind = ValueKind::kText, .metavar = "PATH",
-     .sentence = "Socket of the daemon; without it PARTITA_SOCKET, then /run/partita/api.sock for "
-                 "root, else partita/api.sock in XDG_RUNTIME_DIR or, without that, in "
-                 "~/.local/state.",
-     .verbs = kClients, .check = check_listen},
+    {.name = "min-uid", .kind = ValueKind::kCount, .metavar = "UID", .default_text = "0",
+     .low = 0, .high = 4'294'967'294.0,
+     .sentence = "Jobs of users below are refused, and those of nobody; 0 refuses none.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "submit-rate", .kind = ValueKind::kNumber, .metavar = "N", .default_text = "20",
+     .low = 0.01, .high = 1e6,
+     .sentence = "Submissions a second of one user, in the long run; root and the daemon's own "
+                 "user are not held to it.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "submit-burst", .kind = ValueKind::kCount, .metavar = "N", .default_text = "100",
+     .low = 1, .high = 1'000'000,
+     .sentence = "Submissions at once of one user who has waited.", .verbs = set_of(Verb::kServe)},
+    {.name = "jobs-per-user", .kind = ValueKind::kCount, .metavar = "N", .default_text = "100000",
+     .low = 1, .high = 100'000, .sentence = "Jobs of one user in the queue.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "connections-per-user", .kind = ValueKind::kCount, .metavar = "N",
+     .default_text = "64", .low = 1, .high = 1'024,
+     .sentence = "Connections of one user; root and the daemon's own user have 512.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "output-max", .kind = ValueKind::kText, .metavar = "BYTES", .default_text = "1G",
+     .sentence = "What is kept of a job's output; the job goes on when it writes more.",
+     .verbs = set_of(Verb::kServe), .check = check_bytes},
+    {.name = "time-limit-max", .kind = ValueKind::kText, .metavar = "TIME",
+     .sentence = "Longest time limit of a job, and that of jobs that give none.",
+     .verbs = set_of(Verb::kServe), .check = check_span},
+    {.name = "job-host-memory", .kind = ValueKind::kText, .metavar = "BYTES",
+     .sentence = "Memory of the machine that a job may use; needs cgroups of version 2.",
+     .verbs = set_of(Verb::kServe), .check = check_bytes, .typed = "job-memory"},
+    {.name = "job-processes", .kind = ValueKind::kCount, .metavar = "N",
+     .low = 1, .high = 4'194'304,
+     .sentence = "Processes and threads that a job may have; needs cgroups of version 2.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "socket", .kind = ValueKind::kText, .metavar = "PATH|tcp:127.0.0.1:PORT",
+     .sentence = "Socket or port of the daemon; without it PARTITA_SOCKET, then "
+                 "/run/partita/api.sock for root, else partita/api.sock in XDG_RUNTIME_DIR or, "
+                 "without that, in ~/.local/state.",
+     .verbs = kClients, .check = check_address},
+    {.name = "token-file", .kind = ValueKind::kText, .metavar = "FILE",
+     .sentence = "File with the token to show on TCP; without it the token is PARTITA_TOKEN.",
+     .verbs = kClients},
+    {.name = "scope", .kind = ValueKind::kName, .metavar = "SCOPE", .default_text = "read",
+     .sentence = "What the token may do: read what its user may see, submit and cancel as its "
+                 "user, or be an admin.",
+     .verbs = set_of(Verb::kToken), .choices = api::scope_names},
+    {.name = "expires", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "30d",
+     .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken), .check = check_span},
+    {.name = "user", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Whose jobs it submits and sees: a name or a number; the default is who makes it.",
+     .verbs = set_of(Verb::kToken)},
     {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
                  "default is the name of the program.",
@@ -84,6 +151,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "time", .kind = ValueKind::kText, .metavar = "1g=20m,7g=5m",
      .sentence = "How long it takes on slices of some sizes.",
      .verbs = set_of(Verb::kSubmit), .check = check_times},
+    {.name = "job-time-limit", .kind = ValueKind::kText, .metavar = "2h",
+     .sentence = "How long it may run at a time; it is then stopped and has failed.",
+     .verbs = set_of(Verb::kSubmit), .check = check_span, .typed = "time-limit"},
     {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
      .sentence = "A variable of its environment; may be given several times.",
      .verbs = set_of(Verb::kSubmit), .repeats = true},
@@ -110,6 +180,11 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
      .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
      .verbs = kJobVerbs, .check = check_numbers},
+    {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
+     .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
+     .choices = token_actions},
+    {.name = "ID", .kind = ValueKind::kText, .metavar = "ID",
+     .sentence = "The token to revoke, as list names it.", .verbs = set_of(Verb::kToken)},
 });
 // clang-format on
 

@@ -78,6 +78,19 @@ Result<std::optional<double>> parse_memory(std::string_view text) {
   return std::optional<double>(gib ? *number : *number / 1024);
 }
 
+Result<std::uint64_t> parse_bytes(std::string_view text) {
+  std::string_view rest = text;
+  const auto number = take_number(rest);
+  const std::string unit = lower(rest);
+  constexpr std::array<std::string_view, 5> kUnits{"", "k", "m", "g", "t"};
+  for (std::size_t i = 0; number && i < kUnits.size(); ++i) {
+    const double bytes = *number * std::pow(1024.0, static_cast<double>(i));
+    const bool named = unit == kUnits[i] || (i > 0 && unit == std::string(kUnits[i]) + "ib");
+    if (named && bytes >= 1 && bytes <= 1e15) return static_cast<std::uint64_t>(bytes);
+  }
+  return wanted(text, "a number of bytes such as 512M or 1G");
+}
+
 Result<Micros> parse_time_span(std::string_view text) {
   std::string_view rest = text;
   double seconds = 0;
@@ -201,14 +214,6 @@ std::string shown_span(double seconds) {
   const auto minutes = static_cast<std::int64_t>(seconds / 60);
   if (minutes < 60) return fmt::format("{}m {}s", minutes, static_cast<int>(seconds) % 60);
   return fmt::format("{}h {}m", minutes / 60, minutes % 60);
-}
-
-Result<std::string> parse_listen(std::string_view text) {
-  if (text.starts_with("unix:")) text.remove_prefix(5);
-  if (text.empty() || text.find(':') != std::string_view::npos) {
-    return wanted(text, "unix:PATH");
-  }
-  return std::string(text);
 }
 
 }  // namespace partita::cli

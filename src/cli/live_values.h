@@ -16,6 +16,9 @@ namespace partita::cli {
 // "10G", "512M", "2.5GiB": GiB; nothing for "auto".
 Result<std::optional<double>> parse_memory(std::string_view text);
 
+// "1G", "512M", "64K", "100": bytes.
+Result<std::uint64_t> parse_bytes(std::string_view text);
+
 // "90", "20m", "1h30m", "2d": seconds unless it says otherwise.
 Result<Micros> parse_time_span(std::string_view text);
 
@@ -35,8 +38,5 @@ Result<std::vector<std::string>> split_command(std::string_view text);
 std::string shown_instant(double seconds);
 // "1h 12m", "35.2 s"
 std::string shown_span(double seconds);
-
-// "unix:PATH" or a path.
-Result<std::string> parse_listen(std::string_view text);
 
 }  // namespace partita::cli

@@ -111,6 +111,10 @@ std::vector<std::string> layout_actions() {
   return {"plan", "apply", "assert", "export", "generate-config"};
 }
 
+std::vector<std::string> token_actions() {
+  return {"create", "list", "revoke"};
+}
+
 std::vector<std::string> plan_names() {
   return {"static", "timetable"};
 }

@@ -24,6 +24,7 @@ std::vector<std::string> shell_names();
 std::vector<std::string> verb_names();
 std::vector<std::string> study_names();
 std::vector<std::string> layout_actions();
+std::vector<std::string> token_actions();
 std::vector<std::string> plan_names();
 std::vector<std::string> system_names();
 std::vector<std::string> reward_names();

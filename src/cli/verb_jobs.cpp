@@ -111,7 +111,7 @@ std::string story_text(const Json& job, bool bold) {
 }  // namespace
 
 Outcome run_queue(const Values& values, Console& console) {
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   const bool all = values.has_switch("all");
   const DaemonAnswer answer =
       client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
@@ -127,7 +127,7 @@ Outcome run_queue(const Values& values, Console& console) {
 Outcome run_job(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, true);
   if (!numbers) return numbers.error();
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   const DaemonAnswer answer = client.ask("GET", job_path(numbers->front()));
   if (!answer.good()) return fail(answer);
   if (values.has_switch("json")) {
@@ -141,7 +141,7 @@ Outcome run_job(const Values& values, Console& console) {
 Outcome run_cancel(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, false);
   if (!numbers) return numbers.error();
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   Json cancelled = Json::array();
   int worst = 0;
   for (const std::int64_t id : *numbers) {
@@ -160,7 +160,7 @@ Outcome run_cancel(const Values& values, Console& console) {
 Outcome run_logs(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, true);
   if (!numbers) return numbers.error();
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   std::uint64_t offset = 0;
   std::string all;
   for (;;) {
@@ -184,7 +184,7 @@ Outcome run_logs(const Values& values, Console& console) {
 Outcome run_wait(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, false);
   if (!numbers) return numbers.error();
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   Json ended = Json::array();
   bool all_done = true;
   for (const std::int64_t id : *numbers) {
@@ -250,7 +250,7 @@ std::string top_text(const Json& gpus, const Json& status, bool bold) {
 }  // namespace
 
 Outcome run_top(const Values& values, Console& console) {
-  DaemonClient client(socket_of(values));
+  DaemonClient client(values);
   for (;;) {
     const DaemonAnswer gpus = client.ask("GET", "/v1/gpus");
     if (!gpus.good()) return fail(gpus);

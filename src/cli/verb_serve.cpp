@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "base/text.h"
 #include "cli/daemon_client.h"
 #include "cli/live_values.h"
 #include "cli/verbs.h"
@@ -46,6 +47,23 @@ std::string host_name() {
   return name.data();
 }
 
+daemon::JobLimits limits_of(const Values& values) {
+  daemon::JobLimits limits;
+  limits.submissions = {values.number("submit-rate"),
+                        static_cast<double>(values.count("submit-burst"))};
+  limits.connections_per_user = values.count("connections-per-user");
+  limits.jobs_per_user = values.count("jobs-per-user");
+  limits.uid_min = static_cast<std::uint32_t>(values.count("min-uid"));
+  limits.output_bytes_max = *parse_bytes(values.text("output-max"));
+  if (values.is_set("time-limit-max")) {
+    limits.time_limit_max = *parse_time_span(values.text("time-limit-max"));
+  }
+  if (values.is_set("job-host-memory"))
+    limits.memory_max = *parse_bytes(values.text("job-host-memory"));
+  if (values.is_set("job-processes")) limits.pids_max = values.count("job-processes");
+  return limits;
+}
+
 }  // namespace
 
 Outcome run_serve(const Values& values, Console&) {
@@ -53,13 +71,20 @@ Outcome run_serve(const Values& values, Console&) {
   settings.backend = values.text("backend");
   const std::string state = values.is_set("state") ? values.text("state") : default_state();
   settings.state = fs::absolute(state).lexically_normal().string();
-  settings.socket =
-      values.is_set("listen") ? *parse_listen(values.text("listen")) : default_socket();
+  settings.socket = default_socket();
+  const std::string places = values.is_set("listen") ? values.text("listen") : std::string();
+  for (const std::string_view place : split(places, '\n')) {
+    const Result<api::Address> address = api::parse_address(place);
+    if (!address) continue;  // there is none: what is given was checked
+    if (address->tcp) settings.tcp = *address;
+    if (!address->tcp) settings.socket = address->path;
+  }
   settings.policy = values.text("policy");
   settings.shadow = values.has_switch("shadow");
   settings.early_restart = !values.has_switch("no-early-restart");
   if (values.is_set("preempt-after")) settings.preempt_after = values.seconds("preempt-after");
   settings.watch_interval = values.seconds("watch");
+  settings.limits = limits_of(values);
   settings.version = kVersion;
   settings.hostname = host_name();
   settings.supervisor = {own_program(), "__supervise"};

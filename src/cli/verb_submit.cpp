@@ -57,6 +57,9 @@ Result<Json> body_of(const Values& values) {
       body["times_s"][std::to_string(size)] = time.to_seconds();
     }
   }
+  if (values.is_set("job-time-limit")) {
+    body["time_limit_s"] = parse_time_span(values.text("job-time-limit"))->to_seconds();
+  }
   if (values.is_set("env")) {
     const std::string entries = values.text("env");
     for (const std::string_view entry : split(entries, '\n')) body["env"].push_back(entry);
@@ -74,8 +77,12 @@ Result<Json> body_of(const Values& values) {
 Outcome run_submit(const Values& values, Console& console) {
   const Result<Json> body = body_of(values);
   if (!body) return body.error();
-  DaemonClient client(socket_of(values));
-  const std::string text = body->dump(-1, ' ', false, Json::error_handler_t::replace);
+  DaemonClient client(values);
+  // Bytes that are no text would be changed on the way; the program would see others.
+  const std::string text = body->dump(-1, ' ', false, Json::error_handler_t::ignore);
+  if (text != body->dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    return Error{"the command, its folder or its environment is not all UTF-8"};
+  }
   DaemonAnswer answer = client.ask("POST", "/v1/jobs", text);
   // It may have been taken before the daemon went away; the key makes asking again harmless.
   constexpr int kTries = 5;

@@ -118,6 +118,14 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "at SIGTERM; jobs go on. docs/operating.md is about it.",
      "partita serve --backend simulated:2xa100-40gb --state state --listen unix:partita.sock\n"
      "partita serve --backend nvml --policy fifo+tightest/migm-b --shadow"},
+    {Verb::kToken, "token", "who may call the daemon on TCP",
+     "Callers on the unix socket are who the kernel says; those on TCP (`serve --listen "
+     "tcp:127.0.0.1:PORT`) show a token. create prints one, once: what is kept is its hash, in the "
+     "state folder of the daemon, so this is for whoever runs it. What is revoked is so at once, "
+     "without a restart. Clients take it from PARTITA_TOKEN or --token-file.",
+     "partita token create --scope submit --expires 30d --user alice > alice.token\n"
+     "partita token list --json\n"
+     "partita token revoke 3fa94c01"},
     {Verb::kSubmit, "submit", "give the daemon a job",
      "Prints the number of the job, or one a line with --array; then the job is safe. What follows "
      "-- is run as it stands, without a shell. Exit status 3 means that no daemon answers.",

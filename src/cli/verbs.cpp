@@ -43,6 +43,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_distill(values, console);
     case Verb::kServe:
       return run_serve(values, console);
+    case Verb::kToken:
+      return run_token(values, console);
     case Verb::kSubmit:
       return run_submit(values, console);
     case Verb::kQueue:

@@ -30,6 +30,7 @@ Outcome run_train(const Values& values, Console& console);
 Outcome run_evaluate(const Values& values, Console& console);
 Outcome run_distill(const Values& values, Console& console);
 Outcome run_serve(const Values& values, Console& console);
+Outcome run_token(const Values& values, Console& console);
 Outcome run_submit(const Values& values, Console& console);
 Outcome run_queue(const Values& values, Console& console);
 Outcome run_job(const Values& values, Console& console);

@@ -77,6 +77,7 @@ void Controller::start(Job& job, SliceId slice) {
   const launch::AttemptKey key{job.id, job.progress.attempt};
   launch::Start start{key,       job.spec.argv,      job.spec.environment, job.spec.directory,
                       job.owner, job.spec.checkpoint};
+  start.time_limit = job.spec.time_limit.value_or(options_.limits.time_limit_max);
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + fleet_.instance(slice).uuid);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));
@@ -187,6 +188,11 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
   }
   close_attempt(job, memory ? "out of memory, " + how : how);
   if (before == JobState::kCancelling) return end(job, JobState::kCancelled, how);
+  if (report.over_time) {
+    const Micros limit = job.spec.time_limit.value_or(options_.limits.time_limit_max);
+    return end(job, JobState::kFailed,
+               fmt::format("stopped at its time limit of {:g} s", limit.to_seconds()));
+  }
   if (good && !PLANTED(restart_after_done)) return end(job, JobState::kDone, how);
   if (memory) return after_memory_out(job);
   if (good || before == JobState::kRestarting) {

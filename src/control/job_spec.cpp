@@ -12,6 +12,9 @@ namespace partita::control {
 namespace {
 
 constexpr std::string_view kFormat = "spec1";
+// With a time limit behind the rest; jobs without one are written as ever, so that an older program
+// reads them.
+constexpr std::string_view kFormatWithLimit = "spec2";
 constexpr double kGuessSeconds = 3600;  // on the whole GPU, when nothing is known
 constexpr Micros kNoDeadline = Micros::seconds(30LL * 24 * 3600);
 constexpr double kMemoryGibMax = 10'000;
@@ -110,6 +113,10 @@ Status check_numbers(const JobSpec& spec) {
       return Error{"a time on a slice must be above 0 and at most ten years"};
     }
   }
+  if (spec.time_limit &&
+      !(spec.time_limit->count > 0 && spec.time_limit->to_seconds() <= kSecondsMax)) {
+    return Error{"a time limit must be above 0 and at most ten years"};
+  }
   if (spec.deadline && !(spec.deadline->count > 0 && spec.deadline->to_seconds() <= 1e11)) {
     return Error{"the deadline is no instant of this age"};
   }
@@ -178,12 +185,17 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
   }
   const Status numbers = check_numbers(spec);
   if (!numbers) return numbers;
+  const Micros most = limits.time_limit_max;
+  if (spec.time_limit && most > Micros{} && *spec.time_limit > most) {
+    return Error{fmt::format("a time limit of {:g} s; at most {:g} s here",
+                             spec.time_limit->to_seconds(), most.to_seconds())};
+  }
   return check_environment(spec, limits);
 }
 
 std::string encode_spec(const JobSpec& spec) {
   std::string text;
-  put(text, kFormat);
+  put(text, spec.time_limit ? kFormatWithLimit : kFormat);
   put_list(text, spec.argv);
   put_list(text, spec.environment);
   put(text, spec.directory);
@@ -192,12 +204,14 @@ std::string encode_spec(const JobSpec& spec) {
   put(text, number_text(spec.deadline));
   for (const auto& time : spec.times) put(text, number_text(time));
   put_list(text, spec.checkpoint);
+  if (spec.time_limit) put(text, number_text(spec.time_limit));
   return text;
 }
 
 Result<JobSpec> decode_spec(std::string_view text) {
   Fields fields(text);
-  const bool known = fields.next() == kFormat;
+  const std::string_view format = fields.next();
+  const bool known = format == kFormat || format == kFormatWithLimit;
   JobSpec spec;
   spec.argv = fields.list();
   spec.environment = fields.list();
@@ -207,6 +221,7 @@ Result<JobSpec> decode_spec(std::string_view text) {
   spec.deadline = fields.time();
   for (auto& time : spec.times) time = fields.time();
   spec.checkpoint = fields.list();
+  if (format == kFormatWithLimit) spec.time_limit = fields.time();
   if (!known || !fields.good_to_the_end()) return Error{"a stored job cannot be read"};
   return spec;
 }

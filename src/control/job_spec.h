@@ -23,6 +23,7 @@ struct JobSpec {
   std::optional<Micros> deadline;        // of the wall clock
   std::array<std::optional<Micros>, workload::kSliceSizeCount> times;
   std::vector<std::string> checkpoint;  // a command; empty: none
+  std::optional<Micros> time_limit;     // of each attempt
 
   bool operator==(const JobSpec&) const = default;
 };

@@ -102,6 +102,7 @@ void visit_report(Way& way, C& report) {
   way.number(report.signal, kAny);
   way.number(report.at.count, kAny);
   way.text(report.message);
+  way.number(report.over_time, 1);
 }
 
 template <typename Way, typename C>
@@ -154,6 +155,7 @@ void visit_limits(Way& way, C& limits) {
   }
   way.number(limits.attempts_max, kAny);
   way.number(limits.losses_max, kAny);
+  way.number(limits.time_limit_max.count, kAny);
 }
 
 template <typename Way, typename C>

@@ -38,6 +38,7 @@ launch::Report random_report(Rng& rng) {
   report.exit_code = static_cast<int>(rng.below(200)) - 1;
   report.at = Micros{static_cast<std::int64_t>(rng.next() >> 1)};
   report.message = random_text(rng);
+  report.over_time = rng.below(2) == 1;
   return report;
 }
 

@@ -120,6 +120,7 @@ void add(RowSum& sum, const Launch& launch) {
   sum.add(static_cast<std::int64_t>(launch.start.owner.uid));
   sum.add(static_cast<std::int64_t>(launch.start.owner.gid));
   add(sum, launch.start.checkpoint);
+  sum.add(launch.start.time_limit.count);
   add(sum, launch.instance);
 }
 

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -15,10 +17,12 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "control/recorder.h"
+#include "daemon/device_nodes.h"
 #include "daemon/device_workers.h"
 #include "daemon/job_environment.h"
 #include "daemon/policy_pair.h"
 #include "daemon/server.h"
+#include "daemon/token_door.h"
 #include "device/open.h"
 #include "launch/local.h"
 #include "store/sqlite_store.h"
@@ -54,7 +58,10 @@ bool same_profiles(const mig::GpuModel& a, const mig::GpuModel& b) {
 class Daemon {
  public:
   Daemon(const Settings& settings, void (*say)(const std::string&))
-      : settings_(settings), say_(say), clock_(real_clock()) {}
+      : settings_(settings),
+        say_(say),
+        clock_(real_clock()),
+        submissions_(settings.limits.submissions) {}
 
   Status begin();
   Status run();
@@ -63,6 +70,7 @@ class Daemon {
   Status open_devices();
   device::Answer<std::vector<device::GpuInfo>> wait_for_driver();
   Status open_controller();
+  Status open_launcher();
   Status restore();
   Status open_journal();
   void open_server();
@@ -70,6 +78,7 @@ class Daemon {
   Status finish(control::Turn turn);
   void perform(const control::Effect& effect);
   void launch(const control::Launch& launch);
+  launch::DeviceRules rules_for(const device::InstanceKey& instance);
   std::optional<api::Answer> handle(const api::Request& request, const api::Caller& caller,
                                     control::Ticket ticket);
   std::string read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const;
@@ -87,13 +96,17 @@ class Daemon {
   control::Beginning beginning_;  // the controller looks at its model
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<control::Recorder> recorder_;
+  api::SubmissionRate submissions_;
   api::Surroundings around_;
   std::unique_ptr<api::Service> service_;
+  std::unique_ptr<TokenDoor> door_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<DeviceWorkers> workers_;
   std::vector<control::Input> inputs_;
   int signals_ = -1;
   bool stop_ = false;
+  bool rules_work_ = false;
+  bool said_no_rules_ = false;
   Micros watched_at_;
   Micros disk_checked_at_;
   std::string disk_full_;
@@ -143,6 +156,8 @@ Status Daemon::open_controller() {
   beginning_.policy = settings_.policy;
   beginning_.seed = settings_.seed;
   beginning_.options.shadow = settings_.shadow;
+  beginning_.options.limits.queue_jobs_per_user_max = settings_.limits.jobs_per_user;
+  beginning_.options.limits.time_limit_max = settings_.limits.time_limit_max;
   if (!settings_.early_restart) beginning_.options.early_restart.reset();
   beginning_.options.preempt_after = settings_.preempt_after;
   beginning_.model = model;
@@ -155,6 +170,33 @@ Status Daemon::open_controller() {
                                                       beginning_.gpus, std::move(made->scheduler),
                                                       std::move(made->repartitioner));
   return {};
+}
+
+Status Daemon::open_launcher() {
+  const JobLimits& limits = settings_.limits;
+  launch::LocalLauncher::Options options;
+  options.folder = settings_.state;
+  options.supervisor = settings_.supervisor;
+  options.supervisor_environment = settings_.supervisor_environment;
+  options.output_bytes_max = limits.output_bytes_max;
+  options.memory_max = limits.memory_max;
+  options.pids_max = limits.pids_max;
+  const bool limited = limits.memory_max > 0 || limits.pids_max > 0;
+  const Result<std::string> cgroups = launch::open_cgroups(settings_.state, limited);
+  if (!cgroups && limited) {
+    return Error{"jobs cannot be held to the limits that were asked for: " +
+                 cgroups.error().message};
+  }
+  if (cgroups) options.cgroups = *cgroups;
+  if (!cgroups) say_("jobs run without cgroups of their own: " + cgroups.error().message);
+  // Simulated GPUs have no nodes.
+  if (cgroups && !settings_.backend.starts_with("simulated")) {
+    const Status works = launch::try_device_rules(*cgroups);
+    rules_work_ = works.ok();
+    if (!works) say_("jobs run without device rules: " + works.error().message);
+  }
+  launcher_ = std::make_unique<launch::LocalLauncher>(std::move(options), clock_);
+  return launcher_->open();
 }
 
 Status Daemon::restore() {
@@ -215,9 +257,15 @@ void Daemon::open_server() {
     return read_output(job, offset, most);
   };
   around_.why_closed = [this] { return why_closed(); };
+  around_.uid_min = settings_.limits.uid_min;
+  around_.wait_to_submit = [this](std::uint32_t uid) {
+    return submissions_.take(uid, clock_.now());
+  };
+  ServerLimits limits;
+  limits.connections_per_user_max = settings_.limits.connections_per_user;
   service_ = std::make_unique<api::Service>(*controller_, around_);
   server_ = std::make_unique<Server>(
-      ServerLimits{}, clock_,
+      limits, clock_,
       [this](const api::Request& request, const api::Caller& caller, control::Ticket ticket) {
         return handle(request, caller, ticket);
       });
@@ -231,11 +279,7 @@ Status Daemon::begin() {
   Status ready = open_devices();
   if (ready.ok()) ready = open_controller();
   if (!ready) return ready;
-  launcher_ = std::make_unique<launch::LocalLauncher>(
-      launch::LocalLauncher::Options{settings_.state, settings_.supervisor,
-                                     settings_.supervisor_environment},
-      clock_);
-  ready = launcher_->open();
+  ready = open_launcher();
   if (!ready) return ready;
   std::vector<GpuId> ids;
   for (const device::GpuInfo& gpu : gpus_) ids.push_back(gpu.id);
@@ -245,6 +289,12 @@ Status Daemon::begin() {
   if (!ready) return ready;
   ready = server_->listen(settings_.socket);
   if (!ready) return ready;
+  if (settings_.tcp) {
+    door_ = std::make_unique<TokenDoor>(settings_.state, clock_, say_);
+    const Result<api::Address> taken = server_->listen_tcp(*settings_.tcp, *door_);
+    if (!taken) return taken.error();
+    say_(fmt::format("serving holders of tokens on {}", api::text_of(*taken)));
+  }
   server_->watch(signals_, [this] { stop_ = true; });
   server_->watch(launcher_->wake_fd(), [] {});
   server_->watch(workers_->wake_fd(), [] {});
@@ -284,8 +334,7 @@ std::optional<api::Answer> Daemon::handle(const api::Request& request, const api
 }
 
 std::string Daemon::read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const {
-  const std::string path = launcher_->files().output_path(job);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = launcher_->files().open_output(job);
   if (fd < 0) return {};
   std::string bytes(most, '\0');
   const ssize_t size = ::pread(fd, bytes.data(), most, static_cast<off_t>(offset));
@@ -377,10 +426,24 @@ void Daemon::perform(const control::Effect& effect) {
   workers_->order(destroy.gpu, destroy);
 }
 
+// Of slices whose nodes are not known the operator is told once.
+launch::DeviceRules Daemon::rules_for(const device::InstanceKey& instance) {
+  if (!rules_work_) return {};
+  const auto gpu = std::ranges::find(gpus_, instance.gpu, &device::GpuInfo::id);
+  const std::string uuid = gpu == gpus_.end() ? std::string() : gpu->uuid;
+  Result<launch::DeviceRules> rules = device_rules("/proc", uuid, instance.gi);
+  if (rules) return *std::move(rules);
+  if (!std::exchange(said_no_rules_, true)) {
+    say_("a job runs without device rules: " + rules.error().message);
+  }
+  return {};
+}
+
 void Daemon::launch(const control::Launch& launch) {
   launch::Start start = launch.start;
   start.environment = job_environment(std::move(start.environment), start.owner.uid,
                                       backend_->job_environment(launch.instance));
+  start.confinement.devices = rules_for(launch.instance);
   const Status started = launcher_->start(start);
   if (started.ok()) return;
   launch::Report report;
@@ -393,6 +456,8 @@ void Daemon::launch(const control::Launch& launch) {
 }  // namespace
 
 Status run_daemon(const Settings& settings, void (*say)(const std::string& line)) {
+  ::umask(0077);                         // what is ours is nobody else's
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // users' words and tokens stay out of core files
   Daemon daemon(settings, say);
   const Status begun = daemon.begin();
   if (!begun) return begun;

@@ -5,22 +5,38 @@
 #include <string>
 #include <vector>
 
+#include "api/address.h"
+#include "api/submission_rate.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "decide/early_restart.h"
 
 namespace partita::daemon {
 
+// What is refused or held; see docs/operating.md.
+struct JobLimits {
+  api::RateLimit submissions;             // of a user who is no admin
+  std::size_t connections_per_user = 64;  // of a user who is no admin
+  std::size_t jobs_per_user = 100'000;    // in the queue
+  std::uint32_t uid_min = 0;
+  Micros time_limit_max = {};  // of an attempt; 0: none
+  std::uint64_t output_bytes_max = 1U << 30U;
+  std::uint64_t memory_max = 0;  // of the machine, of an attempt; 0: no limit
+  std::uint64_t pids_max = 0;
+};
+
 struct Settings {
   std::string backend;  // "simulated:2xa100-40gb"
   std::string state;    // a folder
   std::string socket;   // a path
-  std::string policy;   // "SCHEDULER/RULE"
+  std::optional<api::Address> tcp;
+  std::string policy;  // "SCHEDULER/RULE"
   bool shadow = false;
   bool early_restart = true;
   std::optional<Micros> preempt_after;  // control::Options has it
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
+  JobLimits limits;
   std::string version;
   std::string hostname;
   // The command that runs a supervisor; see launch/local.h.

@@ -1,7 +1,10 @@
 #include "daemon/server.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +19,9 @@ namespace partita::daemon {
 namespace {
 
 constexpr Micros kSweep = Micros::seconds(1);
+// Callers on TCP are known only once they have asked something: their connections are counted
+// together, so that they take no room from those whom the kernel names.
+constexpr std::uint32_t kTcpUser = 0xffffffffU;
 
 Error socket_error(const std::string& path) {
   return {fmt::format("the socket {}: {}", path, std::strerror(errno))};
@@ -29,6 +35,33 @@ bool is_in_use(const sockaddr_un& address) {
   return used;
 }
 
+struct TcpName {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  explicit TcpName(const api::Address& address) {
+    if (address.host.find(':') != std::string::npos) {
+      auto* six = reinterpret_cast<sockaddr_in6*>(&storage);
+      six->sin6_family = AF_INET6;
+      six->sin6_port = htons(address.port);
+      ::inet_pton(AF_INET6, address.host.c_str(), &six->sin6_addr);
+      size = sizeof *six;
+    } else {
+      auto* four = reinterpret_cast<sockaddr_in*>(&storage);
+      four->sin_family = AF_INET;
+      four->sin_port = htons(address.port);
+      ::inet_pton(AF_INET, address.host.c_str(), &four->sin_addr);
+      size = sizeof *four;
+    }
+  }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  std::uint16_t port() const {
+    return ntohs(storage.ss_family == AF_INET6
+                     ? reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port
+                     : reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
+  }
+};
+
 }  // namespace
 
 Server::Server(ServerLimits limits, Clock& clock, Handler handler)
@@ -41,6 +74,7 @@ Server::Server(ServerLimits limits, Clock& clock, Handler handler)
 
 Server::~Server() {
   for (const auto& [fd, connection] : connections_) ::close(fd);
+  if (tcp_listener_ >= 0) ::close(tcp_listener_);
   if (listener_ >= 0) {
     ::close(listener_);
     ::unlink(path_.c_str());
@@ -70,8 +104,26 @@ Status Server::listen(const std::string& path) {
       ::chmod(path.c_str(), 0660) == 0 && ::listen(listener_, SOMAXCONN) == 0;
   if (!bound) return socket_error(path);
   path_ = path;
-  watch(listener_, [this] { accept_all(); });
+  watch(listener_, [this] { accept_all(listener_, false); });
   return {};
+}
+
+Result<api::Address> Server::listen_tcp(const api::Address& address, Doorkeeper& doorkeeper) {
+  TcpName name(address);
+  tcp_listener_ =
+      ::socket(name.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+  const int on = 1;
+  const bool bound = tcp_listener_ >= 0 &&
+                     ::setsockopt(tcp_listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                     ::bind(tcp_listener_, name.get(), name.size) == 0 &&
+                     ::listen(tcp_listener_, SOMAXCONN) == 0 &&
+                     ::getsockname(tcp_listener_, name.get(), &name.size) == 0;
+  if (!bound) return socket_error(api::text_of(address));
+  tcp_ = address;
+  tcp_.port = name.port();
+  doorkeeper_ = &doorkeeper;
+  watch(tcp_listener_, [this] { accept_all(tcp_listener_, true); });
+  return tcp_;
 }
 
 void Server::watch(int fd, std::function<void()> ready) {
@@ -82,35 +134,47 @@ void Server::watch(int fd, std::function<void()> ready) {
   CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0);
 }
 
-void Server::accept_all() {
+void Server::accept_all(int listener, bool tcp) {
   for (;;) {
-    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
-    admit(fd);
+    admit(fd, tcp);
   }
 }
 
-void Server::admit(int fd) {
+bool Server::has_room_for(const Connection& connection) const {
+  const auto own = of_user_.find(connection.counted_for);
+  const std::size_t most = connection.tcp            ? limits_.connections_tcp_max
+                           : connection.caller.admin ? limits_.connections_per_admin_max
+                                                     : limits_.connections_per_user_max;
+  return connections_.size() < limits_.connections_max &&
+         (own == of_user_.end() || own->second < most);
+}
+
+void Server::admit(int fd, bool tcp) {
+  auto connection = std::make_unique<Connection>();
+  connection->fd = fd;
+  connection->tcp = tcp;
+  connection->since = clock_.now();
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+  const int on = 1;
+  const bool known = tcp ? ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0
+                         : ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  if (!known) {
     ::close(fd);
     return;
   }
-  const bool full = connections_.size() >= limits_.connections_max ||
-                    of_user_[peer.uid] >= limits_.connections_per_user_max;
-  if (full) {
+  if (!tcp) connection->caller = {peer.uid, peer.gid, peer.uid == 0 || peer.uid == ::geteuid()};
+  connection->counted_for = tcp ? kTcpUser : peer.uid;
+  if (!has_room_for(*connection)) {
     const std::string refusal =
         api::to_bytes(api::error_answer(503, "there are too many connections"), false);
     if (::send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL) < 0) errno = 0;
     ::close(fd);
     return;
   }
-  auto connection = std::make_unique<Connection>();
-  connection->fd = fd;
-  connection->caller = {peer.uid, peer.gid, peer.uid == 0 || peer.uid == ::geteuid()};
-  connection->since = clock_.now();
-  ++of_user_[peer.uid];
+  ++of_user_[connection->counted_for];
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.fd = fd;
@@ -123,8 +187,8 @@ void Server::close_connection(int fd) {
   if (found == connections_.end()) return;
   waiting_.erase(found->second->ticket);
   followers_.erase(fd);
-  const std::uint32_t uid = found->second->caller.uid;
-  if (--of_user_[uid] == 0) of_user_.erase(uid);
+  const std::uint32_t user = found->second->counted_for;
+  if (--of_user_[user] == 0) of_user_.erase(user);
   connections_.erase(found);
   ::close(fd);
 }
@@ -157,6 +221,9 @@ void Server::close_slow() {
   swept_at_ = clock_.now();
   std::vector<int> slow;
   for (const auto& [fd, connection] : connections_) {
+    const bool out =
+        connection->follows && connection->tcp && !doorkeeper_->may_stay(connection->caller);
+    if (out) slow.push_back(fd);
     if (connection->follows || connection->ticket != 0) continue;
     const bool reading = !connection->in.empty();
     const Micros most = reading ? limits_.request_time_max : limits_.idle_time_max;
@@ -180,6 +247,16 @@ void Server::read_from(Connection& connection) {
   take_requests(connection);
 }
 
+std::optional<api::Answer> Server::ask(Connection& connection, const api::Request& request,
+                                       control::Ticket ticket) {
+  if (connection.tcp) {
+    auto entered = doorkeeper_->let_in(request, tcp_);
+    if (auto* refusal = std::get_if<api::Answer>(&entered)) return std::move(*refusal);
+    connection.caller = std::get<api::Caller>(std::move(entered));
+  }
+  return handler_(request, connection.caller, ticket);
+}
+
 void Server::take_requests(Connection& connection) {
   while (connection.ticket == 0 && !connection.follows && !connection.closing &&
          !connection.in.empty()) {
@@ -193,7 +270,7 @@ void Server::take_requests(Connection& connection) {
     connection.keep_alive = parsed.request.keep_alive;
     connection.since = clock_.now();
     const control::Ticket ticket = next_ticket_++;
-    const auto answer = handler_(parsed.request, connection.caller, ticket);
+    const auto answer = ask(connection, parsed.request, ticket);
     if (!answer) {
       connection.ticket = ticket;
       waiting_[ticket] = connection.fd;

@@ -1,4 +1,4 @@
-// Server: connections on a unix socket, in one thread, without waiting for anyone.
+// Server: connections on a unix socket and on TCP, in one thread, without waiting for anyone.
 //
 // Our own and small because of three things together: who calls is asked of the kernel, thousands
 // of slow callers must not matter, and an answer may have to wait until the turn is committed.
@@ -11,8 +11,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "api/address.h"
 #include "api/service.h"
 #include "base/clock.h"
 
@@ -20,10 +22,24 @@ namespace partita::daemon {
 
 struct ServerLimits {
   std::size_t connections_max = 1'024;
-  std::size_t connections_per_user_max = 512;
+  std::size_t connections_per_user_max = 64;
+  std::size_t connections_per_admin_max =
+      512;                                // root and the daemon's user, who can stop it anyway
+  std::size_t connections_tcp_max = 256;  // of all callers on TCP together
   Micros request_time_max = Micros::seconds(5);  // from its first byte to its last
   Micros idle_time_max = Micros::seconds(300);   // between two requests
   std::size_t unsent_bytes_max = 4U << 20U;      // of a follower that does not read
+};
+
+// Says who callers on TCP are.
+class Doorkeeper {
+ public:
+  virtual ~Doorkeeper() = default;
+  // The caller of a request that came in at `own`, or what to answer instead.
+  virtual std::variant<api::Caller, api::Answer> let_in(const api::Request& request,
+                                                        const api::Address& own) = 0;
+  // Whether somebody who was let in may stay.
+  virtual bool may_stay(const api::Caller& caller) = 0;
 };
 
 class Server {
@@ -39,6 +55,9 @@ class Server {
 
   // A socket that nobody listens on is replaced; one that is in use is not.
   Status listen(const std::string& path);
+  // Nobody is let in on TCP but by the doorkeeper, which outlives the server. A port of 0 is any
+  // that is free; the address that was taken is returned.
+  Result<api::Address> listen_tcp(const api::Address& address, Doorkeeper& doorkeeper);
   // Calls back when the descriptor is readable.
   void watch(int fd, std::function<void()> ready);
 
@@ -54,6 +73,8 @@ class Server {
   struct Connection {
     int fd = -1;
     api::Caller caller;
+    bool tcp = false;
+    std::uint32_t counted_for = 0;  // the user whose connections it is one of
     std::string in;
     std::string out;
     control::Ticket ticket = 0;  // an answer is being waited for
@@ -63,8 +84,11 @@ class Server {
     Micros since;          // the first byte of the present request, or the end of the last
   };
 
-  void accept_all();
-  void admit(int fd);
+  void accept_all(int listener, bool tcp);
+  void admit(int fd, bool tcp);
+  bool has_room_for(const Connection& connection) const;
+  std::optional<api::Answer> ask(Connection& connection, const api::Request& request,
+                                 control::Ticket ticket);
   void read_from(Connection& connection);
   void take_requests(Connection& connection);
   void put(Connection& connection, const api::Answer& answer, bool keep_alive);
@@ -79,6 +103,9 @@ class Server {
   int epoll_ = -1;
   int listener_ = -1;
   std::string path_;
+  int tcp_listener_ = -1;
+  api::Address tcp_;
+  Doorkeeper* doorkeeper_ = nullptr;
   std::map<int, std::unique_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::size_t> of_user_;
   std::set<int> followers_;

@@ -115,11 +115,48 @@ class Texts {
     return list;
   }
 
+  bool at_end() const { return text_.empty(); }
+
   bool good = true;
 
  private:
   std::string_view text_;
 };
+
+void put_confinement(std::string& text, const Confinement& confinement) {
+  put(text, confinement.cgroup);
+  put(text, std::to_string(confinement.memory_max));
+  put(text, std::to_string(confinement.pids_max));
+  std::vector<std::string> governed;
+  for (const std::uint32_t major : confinement.devices.governed) {
+    governed.push_back(std::to_string(major));
+  }
+  put(text, governed);
+  std::vector<std::string> allowed;
+  for (const DeviceNode& node : confinement.devices.allowed) {
+    allowed.push_back(std::to_string(node.major));
+    allowed.push_back(std::to_string(node.minor));
+  }
+  put(text, allowed);
+}
+
+Confinement read_confinement(Texts& texts) {
+  const auto number = [](const std::string& text) {
+    return static_cast<std::uint32_t>(parse_int(text).value_or(0));
+  };
+  Confinement confinement;
+  confinement.cgroup = texts.next();
+  confinement.memory_max = static_cast<std::uint64_t>(texts.number());
+  confinement.pids_max = static_cast<std::uint64_t>(texts.number());
+  for (const std::string& each : texts.list()) {
+    confinement.devices.governed.push_back(number(each));
+  }
+  const std::vector<std::string> allowed = texts.list();
+  for (std::size_t i = 0; i + 1 < allowed.size(); i += 2) {
+    confinement.devices.allowed.push_back({number(allowed[i]), number(allowed[i + 1])});
+  }
+  return confinement;
+}
 
 std::string report_text(const Report& report) {
   std::string text;
@@ -129,6 +166,7 @@ std::string report_text(const Report& report) {
   put(text, std::to_string(report.signal));
   put(text, std::to_string(report.at.count));
   put(text, report.message);
+  put(text, report.over_time ? "1" : "0");
   return text;
 }
 
@@ -143,6 +181,8 @@ std::optional<Report> parse_report(AttemptKey key, const std::optional<std::stri
   report.signal = static_cast<int>(texts.number());
   report.at = Micros{texts.number()};
   report.message = texts.next();
+  // A supervisor that is older than we are did not write the rest.
+  if (!texts.at_end()) report.over_time = texts.number() != 0;
   if (!texts.good) return {};
   return report;
 }
@@ -155,6 +195,19 @@ std::string AttemptFiles::path(AttemptKey key, const char* ending) const {
 
 std::string AttemptFiles::output_path(std::int64_t job) const {
   return fmt::format("{}/output/{}", folder_, job);
+}
+
+// The name is a number, one step below a folder that is no link itself: there is no other way for
+// it to lead.
+int AttemptFiles::open_output(std::int64_t job) const {
+  const std::string folder = folder_ + "/output";
+  const Fd output(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (output.get() < 0) return -1;
+  const std::string name = std::to_string(job);
+  Fd fd(::openat(output.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat file {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return -1;
+  return fd.release();
 }
 
 Status AttemptFiles::make_folders() const {
@@ -172,6 +225,9 @@ Status AttemptFiles::write_spec(const Start& start) const {
   put(text, std::to_string(start.owner.uid));
   put(text, std::to_string(start.owner.gid));
   put(text, start.checkpoint);
+  put(text, std::to_string(start.time_limit.count));
+  put(text, std::to_string(start.output_bytes_max));
+  put_confinement(text, start.confinement);
   return write_whole(path(start.key, "spec"), text);
 }
 
@@ -187,6 +243,9 @@ Result<Start> AttemptFiles::read_spec(AttemptKey key) const {
   start.owner.uid = static_cast<std::uint32_t>(texts.number());
   start.owner.gid = static_cast<std::uint32_t>(texts.number());
   start.checkpoint = texts.list();
+  start.time_limit = Micros{texts.number()};
+  start.output_bytes_max = static_cast<std::uint64_t>(texts.number());
+  start.confinement = read_confinement(texts);
   if (!texts.good || start.argv.empty()) return Error{path(key, "spec") + " is not whole"};
   return start;
 }

@@ -22,6 +22,9 @@ class AttemptFiles {
   // The output of all attempts of a job, one after the other.
   std::string output_path(std::int64_t job) const;
 
+  // To read it; -1 when there is none, or something else in its place. No link is followed.
+  int open_output(std::int64_t job) const;
+
   Status make_folders() const;
 
   // ---- the daemon

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "launch/confinement.h"
 
 namespace partita::launch {
 
@@ -38,6 +39,9 @@ struct Start {
   Owner owner;
   // Run before the process is stopped to make room or to go elsewhere; may be empty.
   std::vector<std::string> checkpoint;
+  Micros time_limit = {};              // after which it is stopped; 0: none
+  std::uint64_t output_bytes_max = 0;  // of all attempts of the job; 0: no limit
+  Confinement confinement = {};
 
   bool operator==(const Start&) const = default;
 };
@@ -54,8 +58,9 @@ struct Report {
   int pid = 0;
   int exit_code = -1;  // kEnded without a signal
   int signal = 0;
-  Micros at;            // kStarted, kEnded: of the wall clock
-  std::string message;  // kNotStarted: why; kEnded: the last of its output
+  Micros at;               // kStarted, kEnded: of the wall clock
+  std::string message;     // kNotStarted: why; kEnded: the last of its output
+  bool over_time = false;  // kEnded: it was stopped at its time limit
 
   bool operator==(const Report&) const = default;
 };

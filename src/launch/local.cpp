@@ -47,9 +47,31 @@ Status LocalLauncher::open() {
   return {};
 }
 
+// With what holds for every attempt here.
+Start LocalLauncher::confined(Start start) const {
+  start.output_bytes_max = options_.output_bytes_max;
+  if (options_.cgroups.empty()) {
+    start.confinement = {};
+    return start;
+  }
+  start.confinement.cgroup = options_.cgroups + "/" + text_of(start.key);
+  start.confinement.memory_max = options_.memory_max;
+  start.confinement.pids_max = options_.pids_max;
+  return start;
+}
+
+// What is left of an attempt whose supervisor is no more: its own processes go by themselves, those
+// that they made only with their cgroup.
+void LocalLauncher::sweep(AttemptKey key) const {
+  const Result<Start> start = files_.read_spec(key);
+  if (!start) return;
+  kill_cgroup(start->confinement.cgroup);
+  remove_cgroup(start->confinement.cgroup);
+}
+
 Status LocalLauncher::start(const Start& start) {
   FAILPOINT(launch_before_spec);
-  const Status written = files_.write_spec(start);
+  const Status written = files_.write_spec(confined(start));
   if (!written) return written;
   FAILPOINT(launch_spec_written);
   std::vector<std::string> command = options_.supervisor;
@@ -162,6 +184,7 @@ Report LocalLauncher::find(AttemptKey key) {
     return report;
   }
   if (auto ended = files_.read_end(key)) return *std::move(ended);  // while we looked
+  sweep(key);
   report.kind = Report::Kind::kVanished;
   return report;
 }

@@ -18,6 +18,10 @@ class LocalLauncher : public Launcher {
     // The command that calls supervise(): the folder and the key are added to it.
     std::vector<std::string> supervisor;
     std::vector<std::string> supervisor_environment;
+    std::uint64_t output_bytes_max = 0;  // of a job; 0: no limit
+    std::string cgroups;                 // where attempts get cgroups; empty: they get none
+    std::uint64_t memory_max = 0;        // of an attempt, see Confinement
+    std::uint64_t pids_max = 0;
   };
   // `clock` outlives the launcher.
   LocalLauncher(Options options, Clock& clock);
@@ -41,6 +45,8 @@ class LocalLauncher : public Launcher {
     bool told_start = false;
     Micros since;
   };
+  Start confined(Start start) const;
+  void sweep(AttemptKey key) const;
   void look_at(AttemptKey key, std::vector<Report>& reports);
   void look_for_lost(std::vector<Report>& reports);
   std::vector<AttemptKey> changed_keys();

@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,16 +18,28 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "launch/attempt_files.h"
+#include "launch/output_copy.h"
 
 namespace partita::launch {
 namespace {
 
-constexpr std::size_t kTailBytes = 4096;
+// How often a wish to stop is looked for that nobody poked us for.
+constexpr Micros kLookAgain = Micros::seconds(1);
+// What is taken of the output once the job has ended: no pipe of ours holds more.
+constexpr std::size_t kLastBytes = 1U << 20U;
+
+// Not moved by who sets the machine's clock.
+Micros steady_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return Micros::seconds(now.tv_sec) + Micros{now.tv_nsec / 1000};
+}
 
 std::vector<char*> pointers(const std::vector<std::string>& list) {
   std::vector<char*> array;
@@ -41,6 +56,15 @@ std::vector<char*> pointers(const std::vector<std::string>& list) {
   ::_exit(127);
 }
 
+// All 64: whoever started the daemon may have ignored any. Two of them the library keeps to itself.
+void default_signals() {
+  constexpr int kSignals = 64;
+  const std::array<unsigned long, 4> by_default{};  // the kernel's struct: handler, flags, ...
+  for (int each = 1; each <= kSignals; ++each) {
+    ::syscall(SYS_rt_sigaction, each, by_default.data(), nullptr, sizeof(unsigned long));
+  }
+}
+
 // The rights of the owner and no more, where we have more to give up.
 void become_owner(const Owner& owner, int pipe) {
   if (::geteuid() != 0 || owner.uid == 0) return;
@@ -53,7 +77,7 @@ void become_owner(const Owner& owner, int pipe) {
   if (::setresuid(0, 0, 0) == 0) give_up(pipe, "root could be had back");
 }
 
-// A child in a process group of its own, with the output file and nothing else open.
+// A child in a process group of its own, with the way to its output and nothing else open.
 pid_t run_child(const std::vector<std::string>& argv, const Start& start, int output, int pipe) {
   std::vector<char*> arguments = pointers(argv);
   std::vector<char*> environment = pointers(start.environment);
@@ -73,10 +97,10 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int each : {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGUSR1}) {
-    ::signal(each, SIG_DFL);
-  }
+  default_signals();
   ::umask(022);
+  const std::string& cgroup = start.confinement.cgroup;
+  if (!cgroup.empty() && !enter_cgroup(cgroup)) give_up(told, "the cgroup of the job");
   become_owner(start.owner, told);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -111,18 +135,29 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-std::string tail_of(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return {};
-  const off_t size = ::lseek(fd, 0, SEEK_END);
-  std::array<char, kTailBytes> text{};
-  const off_t from = size > static_cast<off_t>(text.size()) ? size - off_t{kTailBytes} : 0;
-  const ssize_t read = ::pread(fd, text.data(), text.size(), from);
-  ::close(fd);
-  std::string tail(text.data(), read > 0 ? static_cast<std::size_t>(read) : 0);
-  for (char& c : tail) c = c == '\0' ? ' ' : c;
-  return tail;
-}
+// The pipe of a job is its owner's, so that programs that open /dev/stdout can. Belongs to whom the
+// file system takes us for when it is made.
+struct OutputPipe {
+  OutputPipe(const Owner& owner, bool as_owner) {
+    if (as_owner) {
+      ::setfsgid(owner.gid);
+      ::setfsuid(owner.uid);
+    }
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
+    if (as_owner) {
+      ::setfsuid(::geteuid());
+      ::setfsgid(::getegid());
+    }
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  }
+  ~OutputPipe() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  OutputPipe(const OutputPipe&) = delete;
+  OutputPipe& operator=(const OutputPipe&) = delete;
+  std::array<int, 2> ends{};
+};
 
 // One attempt from claim to end.
 class Supervision {
@@ -132,12 +167,19 @@ class Supervision {
   int run();
 
  private:
+  int write_end();
+  bool open_output();
   bool begin();
   void wait_for_end();
+  bool look_around(Micros at_most);
   void stop_if_asked(bool poked);
+  void begin_to_stop();
+  void stop_in_time();
   void send(int signal) { ::kill(-child_, signal); }
+  void kill_all();
   void run_checkpoint();
   int end_with(Report report);
+  int refuse(std::string why);
   Micros now() { return real_clock().now(); }
 
   AttemptFiles files_;
@@ -145,10 +187,17 @@ class Supervision {
   Start start_;
   int lock_ = -1;
   int output_ = -1;
+  int signals_ = -1;
+  std::unique_ptr<OutputPipe> pipe_;
+  std::unique_ptr<OutputCopy> copy_;
+  bool output_open_ = true;
   pid_t child_ = -1;
   bool stopping_ = false;
   bool killed_ = false;
+  bool over_time_ = false;
+  Micros began_at_;  // of the steady clock, as those below
   Micros stop_at_;
+  Micros looked_at_;
   siginfo_t ended_{};
 };
 
@@ -162,60 +211,105 @@ int Supervision::end_with(Report report) {
   return 1;
 }
 
+int Supervision::refuse(std::string why) {
+  Report report;
+  report.kind = Report::Kind::kNotStarted;
+  report.message = std::move(why);
+  return end_with(report);
+}
+
+bool Supervision::open_output() {
+  const std::string path = files_.output_path(key_.job);
+  output_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (output_ < 0) return false;
+  pipe_ = std::make_unique<OutputPipe>(start_.owner, ::geteuid() == 0);
+  copy_ = std::make_unique<OutputCopy>(pipe_->ends[0], output_, start_.output_bytes_max);
+  return pipe_->ends[0] >= 0;
+}
+
 bool Supervision::begin() {
   Pipe pipe;
-  child_ = run_child(start_.argv, start_, output_, pipe.ends[1]);
+  child_ = run_child(start_.argv, start_, pipe_->ends[1], pipe.ends[1]);
   const std::string trouble =
       child_ < 0 ? std::string("no process can be made") : pipe.read_to_end();
   FAILPOINT(supervisor_forked);
   if (trouble.empty()) return true;
   if (child_ > 0) ::waitpid(child_, nullptr, 0);
-  Report report;
-  report.kind = Report::Kind::kNotStarted;
-  report.message = trouble;
-  end_with(report);
+  remove_cgroup(start_.confinement.cgroup);
+  refuse(trouble);
   return false;
+}
+
+// Whatever the job left behind, in its group or, where there is one, in its cgroup.
+void Supervision::kill_all() {
+  send(SIGKILL);
+  kill_cgroup(start_.confinement.cgroup);
 }
 
 void Supervision::run_checkpoint() {
   Pipe pipe;
   Start start = start_;
   start.environment.push_back(fmt::format("PARTITA_PID={}", child_));
-  const pid_t child = run_child(start.checkpoint, start, output_, pipe.ends[1]);
+  const pid_t child = run_child(start.checkpoint, start, pipe_->ends[1], pipe.ends[1]);
   if (child < 0 || !pipe.read_to_end().empty()) return;
-  const Micros until = now() + kCheckpointTime;
+  const Micros until = steady_now() + kCheckpointTime;
   while (::waitpid(child, nullptr, WNOHANG) == 0) {
-    if (now() > until) {
+    if (steady_now() > until) {
       ::kill(-child, SIGKILL);
       ::waitpid(child, nullptr, 0);
       return;
     }
-    ::usleep(20'000);
+    look_around(Micros{20'000});  // the job may have to write to get there
   }
 }
 
+void Supervision::begin_to_stop() {
+  stopping_ = true;
+  send(SIGTERM);
+  send(SIGCONT);
+  stop_at_ = steady_now() + kStopGrace;
+}
+
 void Supervision::stop_if_asked(bool poked) {
-  if (!stopping_ && poked) {
-    const auto asked = files_.read_stop(key_);
-    if (!asked) return;
-    stopping_ = true;
-    if (*asked && !start_.checkpoint.empty()) run_checkpoint();
-    send(SIGTERM);
-    send(SIGCONT);
-    stop_at_ = now() + kStopGrace;
+  if (stopping_ || !poked) return;
+  const auto asked = files_.read_stop(key_);
+  if (!asked) return;
+  stopping_ = true;
+  if (*asked && !start_.checkpoint.empty()) run_checkpoint();
+  begin_to_stop();
+}
+
+// At its time limit, and for good when it had time to end by itself.
+void Supervision::stop_in_time() {
+  const bool limited = start_.time_limit > Micros{};
+  if (limited && !stopping_ && steady_now() - began_at_ >= start_.time_limit) {
+    over_time_ = true;
+    begin_to_stop();
   }
-  if (stopping_ && !killed_ && now() >= stop_at_) {
+  if (stopping_ && !killed_ && steady_now() >= stop_at_) {
     killed_ = true;
-    send(SIGKILL);
+    kill_all();
   }
+}
+
+// Waits for a signal or for output, and takes both; whether to look for a wish to stop.
+bool Supervision::look_around(Micros at_most) {
+  std::array<pollfd, 2> watched{
+      {{signals_, POLLIN, 0}, {output_open_ ? pipe_->ends[0] : -1, POLLIN, 0}}};
+  ::poll(watched.data(), watched.size(), static_cast<int>((at_most.count + 999) / 1000));
+  if (watched[1].revents != 0) output_open_ = copy_->copy_available(kLastBytes);
+  bool poked = false;
+  signalfd_siginfo signal{};
+  while (::read(signals_, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+    poked = poked || signal.ssi_signo == SIGUSR1;
+  }
+  if (steady_now() - looked_at_ < kLookAgain) return poked;
+  looked_at_ = steady_now();
+  return true;
 }
 
 // Leaves the child as a zombie, so that its id stays its own until its end is written.
 void Supervision::wait_for_end() {
-  sigset_t watched;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGCHLD);
-  sigaddset(&watched, SIGUSR1);
   bool poked = true;  // the wish may be older than we are
   for (;;) {
     ended_ = siginfo_t{};
@@ -223,14 +317,23 @@ void Supervision::wait_for_end() {
         ::waitid(P_PID, static_cast<id_t>(child_), &ended_, WEXITED | WNOHANG | WNOWAIT);
     if (waited == 0 && ended_.si_pid == child_) return;
     stop_if_asked(poked);
-    const timespec second{1, 0};
-    const int signal = ::sigtimedwait(&watched, nullptr, &second);
-    poked = signal != SIGCHLD;
+    stop_in_time();
+    Micros wait = kLookAgain;
+    if (start_.time_limit > Micros{} && !stopping_) {
+      wait = std::min(wait, began_at_ + start_.time_limit - steady_now());
+    }
+    if (stopping_ && !killed_) wait = std::min(wait, stop_at_ - steady_now());
+    poked = look_around(std::max(Micros{}, wait));
   }
 }
 
 int Supervision::run() {
   FAILPOINT(supervisor_begun);
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGUSR1);
+  signals_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   lock_ = files_.lock(key_);
   if (lock_ < 0) return 0;
   FAILPOINT(supervisor_locked);
@@ -241,27 +344,38 @@ int Supervision::run() {
   if (!files_.read_spec(key_).ok()) return 0;
   FAILPOINT(supervisor_claimed);
   start_ = *std::move(start);
-  const std::string output = files_.output_path(key_.job);
-  output_ = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (output_ < 0) {
-    Report report;
-    report.kind = Report::Kind::kNotStarted;
-    report.message = "its output cannot be kept: " + std::string(std::strerror(errno));
-    return end_with(report);
+  if (!open_output()) {
+    return refuse("its output cannot be kept: " + std::string(std::strerror(errno)));
   }
+  if (!start_.confinement.cgroup.empty()) {
+    const Status made = make_cgroup(start_.confinement);
+    if (!made) {
+      remove_cgroup(start_.confinement.cgroup);
+      return refuse("it cannot be confined: " + made.error().message);
+    }
+  }
+  began_at_ = steady_now();
   if (!begin()) return 0;
   if (!files_.write_pid(key_, child_, now()).ok()) send(SIGKILL);
   FAILPOINT(supervisor_pid_written);
   wait_for_end();
   FAILPOINT(supervisor_job_ended);
-  send(SIGKILL);  // what the job left behind in its group goes with it
+  return write_end();
+}
+
+int Supervision::write_end() {
+  kill_all();
+  if (output_open_) copy_->copy_available(kLastBytes);
+  remove_cgroup(start_.confinement.cgroup);
   Report report;
   report.kind = Report::Kind::kEnded;
   report.pid = child_;
   const bool exited = ended_.si_code == CLD_EXITED;
   report.exit_code = exited ? ended_.si_status : -1;
   report.signal = exited ? 0 : ended_.si_status;
-  report.message = report.exit_code == 0 ? "" : tail_of(output);
+  report.over_time = over_time_;
+  if (report.exit_code != 0) report.message = copy_->tail();
+  for (char& c : report.message) c = c == '\0' ? ' ' : c;
   const int status = end_with(report);
   FAILPOINT(supervisor_exit_written);
   ::waitpid(child_, nullptr, 0);

@@ -199,7 +199,7 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 30U);
+  EXPECT_EQ(run("help --json").json().size(), 31U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
 }

@@ -133,6 +133,9 @@ std::string program() {
 std::string job_program() {
   return PARTITA_JOB_PROGRAM;
 }
+std::string probe_program() {
+  return PARTITA_PROBE_PROGRAM;
+}
 std::string grow_program() {
   return PARTITA_GROW_PROGRAM;
 }

@@ -53,9 +53,10 @@ int status_of(int wait_status);
 // Runs a program to its end without a shell.
 int run_to_end(const std::vector<std::string>& words, const std::string& output = "/dev/null");
 
-std::string program();       // partita
-std::string job_program();   // a job that writes down when it begins and ends
-std::string grow_program();  // examples/grow-memory
+std::string program();        // partita
+std::string job_program();    // a job that writes down when it begins and ends
+std::string probe_program();  // a job that prints what it is and has
+std::string grow_program();   // examples/grow-memory
 
 // The JSON of a submission.
 std::string submission(const std::vector<std::string>& argv, const std::string& key,

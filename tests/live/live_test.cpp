@@ -15,50 +15,10 @@
 #include <iterator>
 #include <thread>
 
-#include "live/daemon_process.h"
-#include "store/test_support.h"
+#include "live/live_fixture.h"
 
 namespace partita::live_test {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-class Live : public testing::Test {
- protected:
-  Live() : daemon_(folder_.path(), "simulated:2xa100-40gb,change-time=0.1") {}
-
-  // Runs `partita WORDS --socket ...`; what it printed.
-  std::string partita(std::vector<std::string> words, int status = 0) {
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    words.insert(dashes, {"--socket", daemon_.socket()});
-    words.insert(words.begin(), program());
-    const std::string path = folder_.path() + "/printed";
-    std::filesystem::remove(path);
-    EXPECT_EQ(run_to_end(words, path), status) << read(path);
-    return read(path);
-  }
-  static std::string read(const std::string& path) {
-    std::ifstream in(path);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }
-  Json job(const std::string& id) { return Json::parse(partita({"job", id, "--json"})); }
-  std::string submit(std::vector<std::string> words) {
-    words.insert(words.begin(), "submit");
-    std::string id = partita(std::move(words));
-    if (!id.empty()) id.pop_back();
-    return id;
-  }
-
-  store::test::TemporaryFolder folder_;
-  DaemonProcess daemon_;
-};
-
-bool has_event(const Json& job, const std::string& kind) {
-  for (const Json& event : job["events"]) {
-    if (event["kind"] == kind) return true;
-  }
-  return false;
-}
 
 TEST_F(Live, AJobRunsAndItsStoryIsTold) {
   ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();

@@ -1,0 +1,28 @@
+// TokenDoor: lets callers on TCP in by the tokens of the state folder.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "daemon/server.h"
+#include "daemon/token_file.h"
+
+namespace partita::daemon {
+
+class TokenDoor : public Doorkeeper {
+ public:
+  // `clock` outlives it; `say` gets a line when the tokens cannot be read.
+  TokenDoor(const std::string& state, Clock& clock, std::function<void(const std::string&)> say)
+      : book_(state, std::move(say)), clock_(clock) {}
+
+  std::variant<api::Caller, api::Answer> let_in(const api::Request& request,
+                                                const api::Address& own) override;
+  bool may_stay(const api::Caller& caller) override;
+
+ private:
+  TokenBook book_;
+  Clock& clock_;
+};
+
+}  // namespace partita::daemon

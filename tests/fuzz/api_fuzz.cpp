@@ -1,0 +1,168 @@
+// Requests against a live controller: whoever sends whatever, what is refused changes nothing, what
+// is accepted is in the store, and nobody sees or stops what is another's.
+//
+// The first byte says who calls (the low two bits: root, Ann, Bob, a token) and with which scope;
+// the rest is what comes over the connection, one request after the other.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "api/door.h"
+#include "api/service.h"
+#include "store/memory_store.h"
+
+namespace {
+
+using namespace partita;  // NOLINT(google-build-using-namespace)
+
+constexpr std::uint32_t kAnn = 1000;
+constexpr std::uint32_t kBob = 1001;
+constexpr std::string_view kSecret = "secret-of-ann";
+constexpr std::size_t kRequestsMax = 64;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class Idle : public decide::Scheduler {
+ public:
+  void begin(const decide::View&) override {}
+  void job_arrived(const decide::View&, cluster::JobHandle) override {}
+  void job_stopped(const decide::View&, cluster::JobHandle) override {}
+  void job_done(const decide::View&, cluster::JobHandle) override {}
+  void job_withdrawn(const decide::View&, cluster::JobHandle) override {}
+  void job_returned(const decide::View&, cluster::JobHandle) override {}
+  void layout_changed(const decide::View&) override {}
+  void decide(const decide::View&, decide::Decision&) override {}
+};
+class Still : public decide::Repartitioner {
+ public:
+  std::vector<mig::Layout> initial_layouts(const decide::View&) override { return {mig::Layout{}}; }
+  std::optional<Micros> next_time(Micros) const override { return {}; }
+  std::uint64_t every_events() const override { return 1; }
+  void decide(const decide::View&, std::vector<decide::LayoutRequest>&) override {}
+};
+
+std::unique_ptr<control::Controller> make_controller(store::Store& store) {
+  control::Options options;
+  options.limits.queue_jobs_max = 200;  // few, so that the limits are met
+  options.limits.array_jobs_max = 50;
+  std::vector<control::GpuFact> gpus{{"GPU-0", "A100", GpuId{0}}};
+  auto controller =
+      std::make_unique<control::Controller>(options, **mig::find_gpu("a100-40gb"), std::move(gpus),
+                                            std::make_unique<Idle>(), std::make_unique<Still>());
+  const auto contents = store.load();
+  auto turn = controller->restore(Micros{1}, *contents, {}, {});
+  require(turn.ok() && store.commit(turn->batch).ok());
+  return controller;
+}
+
+class Daemon {
+ public:
+  explicit Daemon(std::uint8_t who) : controller_(make_controller(store_)) {
+    around_.events = [this](std::int64_t job, std::size_t most) {
+      return *store_.events(job, most);
+    };
+    around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
+    around_.why_closed = [] { return std::string(); };
+    tcp_ = (who & 3U) == 3;
+    const auto scope = static_cast<api::Scope>((who >> 2U) % 3);
+    const std::uint32_t uids[] = {0, kAnn, kBob, kBob};
+    caller_.uid = caller_.gid = uids[who & 3U];
+    caller_.admin = tcp_ ? scope == api::Scope::kAdmin : caller_.uid == 0;
+    if (tcp_) caller_.scope = scope;
+    api::Request first;
+    first.method = "POST";
+    first.path = "/v1/jobs";
+    first.body = R"({"argv":["secret-of-ann"],"directory":"/"})";
+    handle(first, {kAnn, kAnn});
+    require(controller_->jobs().size() == 1);
+  }
+
+  void take(const api::Request& request) {
+    if (tcp_ && api::refuse_foreign(request, {true, "", "127.0.0.1", 7070})) return;
+    if (tcp_ && !api::bearer_of(request)) return;
+    handle(request, caller_);
+  }
+
+  void check_restored() {
+    const auto before = *store_.load();
+    const auto again = make_controller(store_);
+    require(again->jobs().size() == controller_->jobs().size());
+    for (const auto& [id, job] : controller_->jobs()) {
+      const control::Job* other = again->find(id);
+      require(other != nullptr && other->spec == job.spec && other->owner == job.owner);
+    }
+    require(before.jobs == store_.load()->jobs);
+  }
+
+ private:
+  void handle(const api::Request& request, const api::Caller& caller) {
+    const store::Contents before = *store_.load();
+    api::Handled handled = api::Service(*controller_, around_).handle(request, caller, 7);
+    if (const auto* answer = std::get_if<api::Answer>(&handled)) {
+      check(*answer, caller);
+      require(before == *store_.load());
+      return;
+    }
+    const std::vector<control::Input> inputs{std::get<control::Input>(std::move(handled))};
+    require(caller.scope >= api::Scope::kSubmit);
+    now_ = now_ + Micros{1};
+    const control::Turn turn = controller_->step(now_, inputs);
+    require(store_.commit(turn.batch).ok() && turn.replies.size() == 1);
+    const api::Answer answer = api::Service(*controller_, around_).answer_to(turn.replies[0]);
+    check(answer, caller);
+    if (answer.status >= 400) require(before == *store_.load());
+    if (answer.status < 400) check_accepted(turn.replies[0], caller);
+  }
+
+  void check(const api::Answer& answer, const api::Caller& caller) {
+    const bool known = answer.status == 200 || answer.status == 201 || answer.status == 400 ||
+                       answer.status == 403 || answer.status == 404 || answer.status == 405 ||
+                       answer.status == 409 || answer.status == 429;
+    require(known && !api::to_bytes(answer, true).empty());
+    if (answer.type == "application/json") {
+      require(!nlohmann::json::parse(answer.body, nullptr, false).is_discarded());
+    }
+    const bool others = !caller.admin && caller.uid != kAnn;
+    if (others && !said_secret_) require(answer.body.find(kSecret) == std::string::npos);
+  }
+
+  void check_accepted(const control::Reply& reply, const api::Caller& caller) {
+    for (const std::int64_t id : reply.jobs) {
+      const control::Job* job = controller_->find(id);
+      require(job != nullptr && (caller.admin || job->owner.uid == caller.uid));
+      if (job->owner.uid != caller.uid) continue;
+      // One who says it himself may see it again.
+      const std::string spec = control::encode_spec(job->spec) + job->key;
+      if (caller.uid != kAnn && spec.find(kSecret) != std::string::npos) said_secret_ = true;
+    }
+  }
+
+  store::MemoryStore store_;
+  std::unique_ptr<control::Controller> controller_;
+  api::Surroundings around_;
+  api::Caller caller_;
+  bool tcp_ = false;
+  bool said_secret_ = false;
+  Micros now_{2};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  Daemon daemon(data[0]);
+  for (std::size_t i = 0; i < kRequestsMax; ++i) {
+    const api::Parsed parsed = api::parse_request(bytes);
+    if (parsed.state != api::Parsed::State::kWhole) break;
+    bytes.remove_prefix(parsed.used);
+    daemon.take(parsed.request);
+  }
+  daemon.check_restored();
+  return 0;
+}
