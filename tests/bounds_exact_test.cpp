@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 
 #include "base/rng.h"
 #include "bounds/exact_optimum.h"
 #include "bounds/report.h"
+#include "bounds/slot_program.h"
+#include "bounds/slot_search.h"
+#include "bounds/slot_tree.h"
 #include "workload/job.h"
 
 #ifndef PARTITA_BOUNDS_INSTANCES
@@ -18,6 +22,22 @@ namespace {
 
 // The solver's tolerance, for sums of some hundred.
 constexpr double kTolerance = 1e-6;
+
+double seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+// In a few slots, with cases enough to divide some.
+double tree_tardiness_s(const Instance& instance) {
+  constexpr std::size_t kSlots = 24;
+  const double slot = slots_end(instance) / kSlots;
+  const SlotProgram program = slot_program(instance, static_cast<std::int64_t>(slot) + 1, kSlots);
+  const TreeFound found = search_tree(program, {.nodes_max = 9, .programs_max = 40});
+  const Result<double> proven = proven_tardiness_s(instance, found.tree);
+  EXPECT_TRUE(proven.ok());
+  return proven ? *proven : 0;
+}
 
 struct Small {
   workload::Trace trace;
@@ -86,6 +106,8 @@ TEST(BoundsAgainstTheExactOptimum, NoneExceedsItOnRandomSmallInstances) {
     request.et_a = small.et_a;
     request.rounds = 30;
     request.use_mip = seed % 20 == 0;  // it takes most of the time
+    request.seconds_max = 1;
+    if (request.use_mip) request.clock = seconds_now;
     const Report report = find_bounds(*instance, request);
     std::array<double, 3> optima{};
     for (const Kind kind : request.kinds) {
@@ -96,6 +118,10 @@ TEST(BoundsAgainstTheExactOptimum, NoneExceedsItOnRandomSmallInstances) {
       ASSERT_LE(bound.value, best + kTolerance * (1 + best))
           << "seed " << seed << ", " << name_of(bound.kind) << " " << bound.name;
     }
+    const double jobs = static_cast<double>(instance->jobs.size());
+    const double late = optima.at(static_cast<std::size_t>(Kind::kTardiness));
+    ASSERT_LE(tree_tardiness_s(*instance) / jobs, late + kTolerance * (1 + late))
+        << "seed " << seed;
     for (std::size_t kind = 0; kind < 3; ++kind) {
       const double bound = report.best(static_cast<Kind>(kind))->value;
       tightness.at(kind) += optima.at(kind) > 0 ? bound / optima.at(kind) : 1;

@@ -16,15 +16,13 @@ namespace partita::bounds {
 namespace {
 
 #ifndef PARTITA_METAMORPHIC_CASES
-#define PARTITA_METAMORPHIC_CASES 6
+#define PARTITA_METAMORPHIC_CASES 3
 #endif
 
 constexpr double kRounding = 1e-12;
 // Of cutting planes in a dozen prices, and of the search over time.
 constexpr double kCuttingPlanes = 1e-8;
 constexpr double kSearch = 1e-3;
-// Without a job the grid of the search is another, and may be a luckier one.
-constexpr double kOtherGrid = 2.5e-2;
 
 struct Case {
   workload::Trace trace;
@@ -113,7 +111,13 @@ Case with_less_idle_power(const Case& each, Rng& rng) {
   return less;
 }
 
-void expect_no_rise(Case (*change)(const Case&, Rng&), double search = kSearch) {
+struct Rise {
+  double most = 0;  // relative
+  std::uint64_t seed = 0;
+};
+
+void expect_no_rise(Case (*change)(const Case&, Rng&)) {
+  std::map<std::string, Rise> rises;
   for (std::uint64_t seed = 1; seed <= PARTITA_METAMORPHIC_CASES; ++seed) {
     Rng rng(seed, 12);
     const Case each = draw(seed);
@@ -122,15 +126,20 @@ void expect_no_rise(Case (*change)(const Case&, Rng&), double search = kSearch) 
       // The paper's formula has premises, which less power may break or restore.
       const auto was = before.find(name);
       if (was == before.end()) continue;
-      const double tolerance = after.tolerance == kSearch ? search : after.tolerance;
-      EXPECT_LE(after.value, was->second.value * (1 + tolerance) + kRounding)
+      const double rise = was->second.value > 0 ? after.value / was->second.value - 1 : 0;
+      if (rise > rises[name].most) rises[name] = {rise, seed};
+      EXPECT_LE(after.value, was->second.value * (1 + after.tolerance) + kRounding)
           << "seed " << seed << ", " << name;
     }
+  }
+  for (const auto& [name, rise] : rises) {
+    if (rise.most <= 0) continue;
+    fmt::print("{}: the largest rise is {:.2g} (seed {})\n", name, rise.most, rise.seed);
   }
 }
 
 TEST(ReportedBounds, DoNotRiseWhenAJobIsDropped) {
-  expect_no_rise(without_a_job, kOtherGrid);
+  expect_no_rise(without_a_job);
 }
 
 TEST(ReportedBounds, DoNotRiseWhenADueDateIsLater) {

@@ -10,7 +10,8 @@ namespace partita::bounds {
 namespace {
 
 constexpr std::size_t kIntervalsCoarsest = 32;
-constexpr std::size_t kIntervalsMin = 64;
+constexpr std::size_t kIntervalsMin = 512;
+constexpr double kDayMicros = 86'400e6;
 constexpr double kInertia = 0.5;
 constexpr int kPatience = 4;        // rounds without progress
 constexpr double kProgress = 0.05;  // of the ambition, in one round
@@ -33,13 +34,22 @@ double span_of(const Instance& instance) {
   return std::max(1.0, through + slowest);
 }
 
+// Edges are multiples of a day, halved or doubled as often as it takes, so that grids of different
+// jobs have the same edges or those of the one are among those of the other.
+double spacing_of(double span, std::size_t intervals_max) {
+  double spacing = kDayMicros;
+  while (span > spacing * static_cast<double>(intervals_max)) spacing *= 2;
+  while (span * 2 <= spacing * static_cast<double>(intervals_max)) spacing /= 2;
+  return spacing;
+}
+
 // With an edge where GPUs no longer have to be on.
-PriceGrid even_grid(const Instance& instance, double span, std::size_t intervals) {
+PriceGrid even_grid(const Instance& instance, double span, double spacing) {
   PriceGrid grid;
   grid.modes = instance.modes.size();
   const double on_until = std::ceil(instance.on_until);
-  for (std::size_t i = 0; i <= intervals; ++i) {
-    const double edge = std::floor(span * static_cast<double>(i) / static_cast<double>(intervals));
+  for (double i = 0; i == 0 || (i - 1) * spacing < span; ++i) {
+    const double edge = std::floor(i * spacing);
     if (!grid.edges.empty() && grid.edges.back() < on_until && on_until < edge) {
       grid.edges.push_back(on_until);
     }
@@ -100,7 +110,7 @@ class Search {
 
   bool evaluate(const PriceGrid& grid, PriceValue& value);
   void set_prices(Rents& rents) const;
-  Rents refined(const Rents& coarse, std::size_t intervals) const;
+  Rents refined(const Rents& coarse, double spacing) const;
   bool climb(Rents& best, int rounds);
   void step(Rents& now, std::vector<double>& pace, const std::vector<double>& asked,
             double rise) const;
@@ -139,9 +149,9 @@ void Search::set_prices(Rents& rents) const {
   }
 }
 
-Search::Rents Search::refined(const Rents& coarse, std::size_t intervals) const {
+Search::Rents Search::refined(const Rents& coarse, double spacing) const {
   Rents fine;
-  fine.grid = even_grid(instance_, span_, intervals);
+  fine.grid = even_grid(instance_, span_, spacing);
   for (std::size_t i = 0; i < fine.grid.intervals(); ++i) {
     const bool known = i != fine.grid.tail() && !coarse.rents.empty();
     fine.rents.push_back(known ? coarse.rents[coarse.grid.find(fine.grid.begin(i))] : 0);
@@ -240,13 +250,14 @@ void Search::climb_by_mode(PriceGrid& best, double value) {
 Found Search::run() {
   const std::size_t finest =
       std::min(effort_.intervals_max, std::max(kIntervalsMin, instance_.jobs.size() * 4));
-  const std::size_t coarsest = std::min(kIntervalsCoarsest, finest);
-  Rents best = refined({}, coarsest);
+  const double finest_spacing = spacing_of(span_, finest);
+  double spacing = std::max(finest_spacing, spacing_of(span_, kIntervalsCoarsest));
+  Rents best = refined({}, spacing);
   ambition_ = first_ambition(instance_, weights_);
   climb(best, kFirstRounds * effort_.rounds);
-  for (std::size_t count = 2 * coarsest; count <= finest; count *= 2) {
-    if (found_.out_of_time) break;
-    Rents finer = refined(best, count);
+  while (spacing > finest_spacing && !found_.out_of_time) {
+    spacing /= 2;
+    Rents finer = refined(best, spacing);
     // A finer grid has the edges of the coarser one, so its first value is no loss.
     finer.value = best.value;
     ambition_ = std::max(ambition_ * kBolder, kLeastAmbition * std::fabs(best.value));

@@ -10,9 +10,9 @@
 namespace partita::bounds {
 
 struct Effort {
-  std::size_t intervals_max = 8192;  // of the finest grid, which has as many or half as many
-  int rounds = 60;                   // evaluations on each grid, from coarse to fine
-  int rounds_by_mode = 120;          // then, on the finest, with a price of its own for each mode
+  std::size_t intervals_max = 10'240;  // of the finest grid, which has as many or at least half
+  int rounds = 60;                     // evaluations on each grid, from coarse to fine
+  int rounds_by_mode = 120;            // then, on the finest, with a price of its own for each mode
   // Seconds left; asked before every evaluation, none is begun when it gives 0 or less.
   std::function<double()> seconds_left = [] { return 1e9; };
 };

@@ -24,12 +24,29 @@ Json prices_json(const PriceGrid& grid) {
   return json;
 }
 
+Json tree_json(const SlotTree& tree) {
+  Json json;
+  json["slot_us"] = tree.slot_us;
+  json["slots"] = tree.slots;
+  Json nodes = Json::array();
+  for (const SlotTreeNode& node : tree.nodes) {
+    if (node.leaf) {
+      nodes.push_back({{"prices", node.prices}});
+    } else {
+      nodes.push_back({{"job", node.job}, {"by_slot", node.slot}});
+    }
+  }
+  json["cases"] = std::move(nodes);
+  return json;
+}
+
 Json bound_json(const Bound& bound) {
   Json json;
   json["kind"] = name_of(bound.kind);
   json["name"] = bound.name;
   json["value"] = bound.value;
   if (bound.prices) json.update(prices_json(*bound.prices));
+  if (bound.tree) json.update(tree_json(*bound.tree));
   return json;
 }
 
@@ -55,6 +72,25 @@ PriceGrid read_prices(const Json& json) {
   return grid;
 }
 
+SlotTree read_tree(const Json& json) {
+  SlotTree tree;
+  tree.slot_us = json.at("slot_us").get<std::int64_t>();
+  tree.slots = json.at("slots").get<std::size_t>();
+  for (const Json& each : json.at("cases")) {
+    if (tree.nodes.size() == kTreeNodesMax) throw std::invalid_argument("there are too many cases");
+    SlotTreeNode node;
+    node.leaf = each.contains("prices");
+    if (node.leaf) {
+      node.prices = each.at("prices").get<std::vector<double>>();
+    } else {
+      node.job = each.at("job").get<std::size_t>();
+      node.slot = each.at("by_slot").get<std::size_t>();
+    }
+    tree.nodes.push_back(std::move(node));
+  }
+  return tree;
+}
+
 Bound read_bound(const Json& json) {
   Bound bound;
   const auto kind = kind_named(json.at("kind").get<std::string>());
@@ -63,6 +99,7 @@ Bound read_bound(const Json& json) {
   bound.name = json.at("name").get<std::string>();
   bound.value = json.at("value").get<double>();
   if (json.contains("prices")) bound.prices = read_prices(json);
+  if (json.contains("cases")) bound.tree = read_tree(json);
   return bound;
 }
 

@@ -12,6 +12,7 @@
 #include "bounds/instance.h"
 #include "bounds/job_response.h"
 #include "bounds/price_bound.h"
+#include "bounds/slot_tree.h"
 
 namespace partita::bounds {
 
@@ -19,6 +20,13 @@ namespace partita::bounds {
 enum class Kind : std::uint8_t { kEnergy, kTardiness, kEt };
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
+
+// What a solver claims and nothing proves.
+struct SolverWord {
+  std::string solver;
+  double value = 0;
+  std::string status;
+};
 
 // A bound and what proves it. `name` says how it was found; docs/bounds.md has a section for each.
 struct Bound {
@@ -28,6 +36,8 @@ struct Bound {
   double seconds = 0;               // it took
   std::string status = "done";      // or "time limit", "skipped: ..."
   std::optional<PriceGrid> prices;  // of the names "prices"
+  std::optional<SlotTree> tree;     // of "mip"
+  std::optional<SolverWord> word;   // of "mip"
 
   bool skipped() const { return status.starts_with("skipped"); }
 };
@@ -59,8 +69,7 @@ double from_value(Kind kind, const Instance& instance, double et_a, double value
 double sum_of(double et_a, double energy_j, double tardiness_s);
 
 // The value that the certificate of a bound proves, found anew in exact or directed arithmetic; an
-// error says why it proves none. Bounds by formula are computed again. The mixed-integer program
-// has no certificate.
+// error says why it proves none. Bounds by formula are computed again.
 Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound);
 
 }  // namespace partita::bounds

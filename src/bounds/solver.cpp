@@ -34,6 +34,18 @@ struct LimitArrays {
   std::vector<double> high;
 };
 
+LpAnswer answer_of(const ClpSimplex& simplex) {
+  LpAnswer answer;
+  answer.optimal = simplex.isProvenOptimal();
+  if (!answer.optimal) return answer;
+  answer.value = simplex.objectiveValue();
+  const double* values = simplex.primalColumnSolution();
+  answer.columns.assign(values, values + simplex.numberColumns());
+  const double* prices = simplex.dualRowSolution();
+  answer.row_prices.assign(prices, prices + simplex.numberRows());
+  return answer;
+}
+
 }  // namespace
 
 std::size_t LinearModel::add_column(double cost, double low, double high, bool is_whole) {
@@ -63,15 +75,68 @@ LpAnswer solve_linear(const LinearModel& model) {
   simplex.loadProblem(matrix_of(model), columns.low.data(), columns.high.data(), model.costs.data(),
                       rows.low.data(), rows.high.data());
   simplex.dual();
-  LpAnswer answer;
-  answer.optimal = simplex.isProvenOptimal();
-  if (!answer.optimal) return answer;
-  answer.value = simplex.objectiveValue();
-  const double* values = simplex.primalColumnSolution();
-  answer.columns.assign(values, values + model.costs.size());
-  const double* prices = simplex.dualRowSolution();
-  answer.row_prices.assign(prices, prices + model.row_limits.size());
-  return answer;
+  return answer_of(simplex);
+}
+
+struct ColumnProgram::Simplex {
+  ClpSimplex simplex;
+  // Columns that the simplex has not seen yet.
+  std::vector<CoinBigIndex> starts{0};
+  std::vector<int> rows;
+  std::vector<double> values;
+  std::vector<double> costs;
+  bool limits_changed = false;
+
+  void hand_over() {
+    if (costs.empty()) return;
+    simplex.addColumns(static_cast<int>(costs.size()), nullptr, nullptr, costs.data(),
+                       starts.data(), rows.data(), values.data());
+    starts.assign(1, 0);
+    rows.clear();
+    values.clear();
+    costs.clear();
+  }
+};
+
+ColumnProgram::ColumnProgram(const std::vector<LinearModel::Limits>& rows)
+    : simplex_(std::make_unique<Simplex>()) {
+  simplex_->simplex.setLogLevel(0);
+  const LimitArrays limits(rows);
+  simplex_->simplex.resize(static_cast<int>(rows.size()), 0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    simplex_->simplex.setRowBounds(static_cast<int>(row), limits.low[row], limits.high[row]);
+  }
+}
+
+ColumnProgram::~ColumnProgram() = default;
+
+void ColumnProgram::add_column(double cost, const std::vector<int>& rows,
+                               const std::vector<double>& values) {
+  CHECK(rows.size() == values.size());
+  simplex_->costs.push_back(cost);
+  simplex_->rows.insert(simplex_->rows.end(), rows.begin(), rows.end());
+  simplex_->values.insert(simplex_->values.end(), values.begin(), values.end());
+  simplex_->starts.push_back(static_cast<CoinBigIndex>(simplex_->rows.size()));
+}
+
+void ColumnProgram::allow(std::size_t column, bool allowed) {
+  simplex_->hand_over();
+  const double high = allowed ? COIN_DBL_MAX : 0;
+  if (simplex_->simplex.columnUpper()[column] == high) return;
+  simplex_->simplex.setColumnUpper(static_cast<int>(column), high);
+  simplex_->limits_changed = true;
+}
+
+// New columns leave the last basis feasible, new limits leave it dual feasible.
+LpAnswer ColumnProgram::solve() {
+  simplex_->hand_over();
+  if (simplex_->limits_changed) {
+    simplex_->simplex.dual();
+  } else {
+    simplex_->simplex.primal();
+  }
+  simplex_->limits_changed = false;
+  return answer_of(simplex_->simplex);
 }
 
 std::string_view name_of(MipStatus status) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,26 @@ struct LpAnswer {
   std::vector<double> row_prices;  // duals
 };
 LpAnswer solve_linear(const LinearModel& model);
+
+// A linear program that grows by columns, each with a value of 0 or more, and is solved again and
+// again from where it was left.
+class ColumnProgram {
+ public:
+  explicit ColumnProgram(const std::vector<LinearModel::Limits>& rows);
+  ~ColumnProgram();
+  ColumnProgram(const ColumnProgram&) = delete;
+  ColumnProgram& operator=(const ColumnProgram&) = delete;
+
+  // REQUIRES: each row at most once, as many values as rows.
+  void add_column(double cost, const std::vector<int>& rows, const std::vector<double>& values);
+  // A column that is not allowed is 0.
+  void allow(std::size_t column, bool allowed);
+  LpAnswer solve();
+
+ private:
+  struct Simplex;
+  std::unique_ptr<Simplex> simplex_;
+};
 
 enum class MipStatus : unsigned char { kOptimal, kTimeLimit, kInfeasible, kFailed };
 std::string_view name_of(MipStatus status);
