@@ -45,6 +45,10 @@ class Finder {
     const std::size_t longer = kFewJobs / instance_.jobs.size();
     return kRounds * static_cast<int>(std::clamp<std::size_t>(longer, 1, kLongerMax));
   }
+  int rounds_by_mode() const {
+    const int usual = 2 * (request_.rounds > 0 ? request_.rounds : kRounds);
+    return std::max(usual, rounds());
+  }
   double mean(double total) const {
     return over_below(total, static_cast<double>(instance_.jobs.size()));
   }
@@ -85,7 +89,7 @@ void Finder::add_prices(Kind kind, double until) {
     if (kind == Kind::kEnergy) {
       bound.prices = steady_prices(instance_, weights);
     } else {
-      Effort effort{.rounds = rounds(), .rounds_by_mode = rounds()};
+      Effort effort{.rounds = rounds(), .rounds_by_mode = rounds_by_mode()};
       effort.seconds_left = [this, until] {
         return until * kSearchShare * request_.seconds_max - elapsed();
       };
