@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace partita::bounds {
@@ -50,6 +51,16 @@ Json bound_json(const Bound& bound) {
   return json;
 }
 
+// A number that is whole in the text: one too large would be read as a fraction, and no longer fit.
+std::uint64_t whole(const Json& json, const char* key,
+                    std::uint64_t most = std::numeric_limits<std::int64_t>::max()) {
+  const Json& value = json.at(key);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) {
+    throw std::invalid_argument(fmt::format("{} must be a whole number up to {}", key, most));
+  }
+  return value.get<std::uint64_t>();
+}
+
 // What is missing or of the wrong type ends the reading; exceptions go no further than
 // parse_certificate.
 PriceGrid read_prices(const Json& json) {
@@ -74,8 +85,8 @@ PriceGrid read_prices(const Json& json) {
 
 SlotTree read_tree(const Json& json) {
   SlotTree tree;
-  tree.slot_us = json.at("slot_us").get<std::int64_t>();
-  tree.slots = json.at("slots").get<std::size_t>();
+  tree.slot_us = static_cast<std::int64_t>(whole(json, "slot_us"));
+  tree.slots = whole(json, "slots");
   for (const Json& each : json.at("cases")) {
     if (tree.nodes.size() == kTreeNodesMax) throw std::invalid_argument("there are too many cases");
     SlotTreeNode node;
@@ -83,8 +94,8 @@ SlotTree read_tree(const Json& json) {
     if (node.leaf) {
       node.prices = each.at("prices").get<std::vector<double>>();
     } else {
-      node.job = each.at("job").get<std::size_t>();
-      node.slot = each.at("by_slot").get<std::size_t>();
+      node.job = whole(each, "job");
+      node.slot = whole(each, "by_slot");
     }
     tree.nodes.push_back(std::move(node));
   }
@@ -111,13 +122,12 @@ Certificate read_certificate(const Json& json) {
   Subject& subject = certificate.subject;
   subject.gpu = json.at("gpu").get<std::string>();
   subject.power = json.at("power").get<std::string>();
-  subject.gpus = json.at("gpus").get<std::uint32_t>();
-  subject.jobs = json.at("jobs").get<std::uint64_t>();
-  subject.horizon = Micros{json.at("horizon_us").get<std::int64_t>()};
+  constexpr std::uint64_t kGpusMax = std::numeric_limits<std::uint32_t>::max();
+  subject.gpus = static_cast<std::uint32_t>(whole(json, "gpus", kGpusMax));
+  subject.jobs = whole(json, "jobs");
+  subject.horizon = Micros{static_cast<std::int64_t>(whole(json, "horizon_us"))};
   subject.et_a = json.at("et_a").get<double>();
-  if (!(subject.et_a >= 0) || subject.horizon < Micros{}) {
-    throw std::invalid_argument("et_a or horizon_us is negative");
-  }
+  if (!(subject.et_a >= 0)) throw std::invalid_argument("et_a is negative");
   for (const Json& bound : json.at("bounds")) certificate.bounds.push_back(read_bound(bound));
   return certificate;
 }
