@@ -186,7 +186,9 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
     peak = std::max(peak, attempt.peak_gib);
     turn_.batch.peaks.push_back({job.owner.uid, job.spec.name, peak});
   }
-  close_attempt(job, memory ? "out of memory, " + how : how);
+  close_attempt(job, report.over_time ? "time limit, " + how
+                     : memory         ? "out of memory, " + how
+                                      : how);
   if (before == JobState::kCancelling) return end(job, JobState::kCancelled, how);
   if (report.over_time) {
     const Micros limit = job.spec.time_limit.value_or(options_.limits.time_limit_max);

@@ -96,6 +96,9 @@ Status hand_down(const std::string& base) {
   Status done = make_folder(leaf);
   if (done.ok()) done = put(leaf + "/cgroup.procs", "0");
   if (done.ok()) done = put(base + "/cgroup.subtree_control", kControllers);
+  if (done.ok()) return done;
+  // Others are in it, perhaps: we go back to them.
+  if (put(base + "/cgroup.procs", "0").ok()) ::rmdir(leaf.c_str());
   return done;
 }
 

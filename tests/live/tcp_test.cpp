@@ -186,6 +186,24 @@ TEST_F(Tcp, ATokenIsShownOnceAndKeptNowhere) {
   }
 }
 
+TEST_F(Tcp, WhatTheVerbDoesNotKnowIsNamed) {
+  const auto refused = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "token");
+    return printed(std::move(words), 2);
+  };
+  EXPECT_NE(refused({"create", "--state", state()}).find("no state folder"), std::string::npos);
+  std::filesystem::create_directory(state());
+  EXPECT_NE(refused({"create", "--state", state(), "--user", "no-such-user"}).find("no-such-user"),
+            std::string::npos);
+  EXPECT_NE(refused({"create", "--state", state(), "--scope", "all"}).find("read, submit, admin"),
+            std::string::npos);
+  EXPECT_NE(refused({"create", "--state", state(), "--expires", "soon"}).find("a time such as"),
+            std::string::npos);
+  EXPECT_NE(refused({"revoke", "--state", state()}).find("ID"), std::string::npos);
+  EXPECT_NE(refused({"--state", state()}).find("create, list or revoke"), std::string::npos);
+  EXPECT_EQ(Json::parse(printed({"token", "list", "--json", "--state", state()})), Json::array());
+}
+
 TEST_F(Tcp, AFileOfTokensThatOthersCouldReadOrThatIsDamagedLetsNobodyIn) {
   ASSERT_TRUE(start()) << daemon_.said();
   const std::string shown = secret("read");

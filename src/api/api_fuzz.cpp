@@ -12,7 +12,6 @@
 
 #include "api/door.h"
 #include "api/service.h"
-#include "store/memory_store.h"
 
 namespace {
 
@@ -46,7 +45,28 @@ class Still : public decide::Repartitioner {
   void decide(const decide::View&, std::vector<decide::LayoutRequest>&) override {}
 };
 
-std::unique_ptr<control::Controller> make_controller(store::Store& store) {
+// What is written down. Jobs that nobody starts have no attempts, slices or intents.
+struct Kept {
+  store::Contents contents;
+  std::vector<store::EventRow> events;
+
+  void commit(const store::Batch& batch) {
+    require(batch.attempts.empty() && batch.instances.empty() && batch.intents.empty());
+    require(batch.peaks.empty() && batch.forgotten_jobs.empty());
+    for (const store::JobRow& row : batch.new_jobs) contents.jobs.push_back(row);
+    for (const store::JobProgress& progress : batch.progress) {
+      for (store::JobRow& row : contents.jobs) {
+        if (row.progress.id == progress.id) row.progress = progress;
+      }
+    }
+    for (const store::EventRow& event : batch.events) {
+      events.push_back(event);
+      contents.last_event = event.sequence;
+    }
+  }
+};
+
+std::unique_ptr<control::Controller> make_controller(Kept& kept) {
   control::Options options;
   options.limits.queue_jobs_max = 200;  // few, so that the limits are met
   options.limits.array_jobs_max = 50;
@@ -54,17 +74,21 @@ std::unique_ptr<control::Controller> make_controller(store::Store& store) {
   auto controller =
       std::make_unique<control::Controller>(options, **mig::find_gpu("a100-40gb"), std::move(gpus),
                                             std::make_unique<Idle>(), std::make_unique<Still>());
-  const auto contents = store.load();
-  auto turn = controller->restore(Micros{1}, *contents, {}, {});
-  require(turn.ok() && store.commit(turn->batch).ok());
+  const auto turn = controller->restore(Micros{1}, kept.contents, {}, {});
+  require(turn.ok());
+  kept.commit(turn->batch);
   return controller;
 }
 
 class Daemon {
  public:
-  explicit Daemon(std::uint8_t who) : controller_(make_controller(store_)) {
-    around_.events = [this](std::int64_t job, std::size_t most) {
-      return *store_.events(job, most);
+  explicit Daemon(std::uint8_t who) : controller_(make_controller(kept_)) {
+    around_.events = [this](std::int64_t job, std::size_t) {
+      std::vector<store::EventRow> own;
+      for (const store::EventRow& event : kept_.events) {
+        if (event.job == job) own.push_back(event);
+      }
+      return own;
     };
     around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
     around_.why_closed = [] { return std::string(); };
@@ -89,33 +113,34 @@ class Daemon {
   }
 
   void check_restored() {
-    const auto before = *store_.load();
-    const auto again = make_controller(store_);
+    const store::Contents before = kept_.contents;
+    const auto again = make_controller(kept_);
     require(again->jobs().size() == controller_->jobs().size());
     for (const auto& [id, job] : controller_->jobs()) {
       const control::Job* other = again->find(id);
       require(other != nullptr && other->spec == job.spec && other->owner == job.owner);
     }
-    require(before.jobs == store_.load()->jobs);
+    require(before.jobs == kept_.contents.jobs);
   }
 
  private:
   void handle(const api::Request& request, const api::Caller& caller) {
-    const store::Contents before = *store_.load();
+    const store::Contents before = kept_.contents;
     api::Handled handled = api::Service(*controller_, around_).handle(request, caller, 7);
     if (const auto* answer = std::get_if<api::Answer>(&handled)) {
       check(*answer, caller);
-      require(before == *store_.load());
+      require(before == kept_.contents);
       return;
     }
     const std::vector<control::Input> inputs{std::get<control::Input>(std::move(handled))};
     require(caller.scope >= api::Scope::kSubmit);
     now_ = now_ + Micros{1};
     const control::Turn turn = controller_->step(now_, inputs);
-    require(store_.commit(turn.batch).ok() && turn.replies.size() == 1);
+    kept_.commit(turn.batch);
+    require(turn.replies.size() == 1);
     const api::Answer answer = api::Service(*controller_, around_).answer_to(turn.replies[0]);
     check(answer, caller);
-    if (answer.status >= 400) require(before == *store_.load());
+    if (answer.status >= 400) require(before == kept_.contents);
     if (answer.status < 400) check_accepted(turn.replies[0], caller);
   }
 
@@ -142,7 +167,7 @@ class Daemon {
     }
   }
 
-  store::MemoryStore store_;
+  Kept kept_;
   std::unique_ptr<control::Controller> controller_;
   api::Surroundings around_;
   api::Caller caller_;
