@@ -65,14 +65,9 @@ struct SetAside {
   SliceStage stage = SliceStage::kPresent;
 };
 
-// A slice that could not be made.
-struct FailedCreate {
-  mig::Placement placement;
-  bool may_be_whole = false;  // there was no answer, so it may be there all the same
-};
-
-// Whether an instance is what the books have there: by its UUID; or, where it was being made or
-// unmade, by its place.
+// Whether an instance is what the books have there: by its UUID; by its place where it was just
+// being made; and as half of one where it was being unmade or could not be made. A whole one that
+// turns up where one could not be made may be somebody else's, and is left alone.
 bool is_ours(const SetAside& known, const device::Instance& instance);
 
 struct GpuReading {
@@ -201,9 +196,7 @@ class Controller {
   void intend(std::string kind, std::string subject);
   void met(std::string kind, std::string subject);
   void touch(const Job& job) { touched_.insert(job.id); }
-  void touch_attempt(const Job& job) {
-    touched_attempts_.emplace(job.id, job.attempts.size() - 1);
-  }
+  void touch_attempt(const Job& job) { touched_attempts_.emplace(job.id, job.attempts.size() - 1); }
   std::string place_name(GpuId gpu, mig::Placement placement) const;
   std::string gpu_place(GpuId gpu, std::uint8_t start) const;
 
@@ -225,12 +218,12 @@ class Controller {
   std::array<std::size_t, kJobStates> counts_{};
   std::vector<GpuReading> readings_;
   std::vector<BoardMeter> meters_;
-  std::set<std::uint32_t> vanished_;     // slices whose instance is gone while a job is on them
+  std::set<std::uint32_t> vanished_;  // slices whose instance is gone while a job is on them
   // Ours on GPUs that are out of use, by GPU; whether they are still there shows when it is back.
   std::map<std::uint32_t, std::vector<SetAside>> set_aside_;
   std::set<std::uint32_t> returning_;  // GPUs that answer again, and are used after an inventory
-  // By slice, until an inventory tells whether something of it is left.
-  std::map<std::uint32_t, FailedCreate> failed_creates_;
+  // By slice, those that could not be made, until an inventory tells whether half of one is left.
+  std::map<std::uint32_t, mig::Placement> failed_creates_;
   std::set<std::uint32_t> overlapping_;  // foreign instances that could not be shown, by slice
   std::int64_t next_job_ = 1;
   std::int64_t next_event_ = 1;

@@ -89,9 +89,11 @@ void Controller::take(const CreateDone& done) {
   } else {
     fleet_.not_created(done.gpu, done.placement, now_);
     // The row stays until the next inventory: half of the slice may be there.
-    if (!PLANTED(leak_failed_create)) {
-      const bool unsure = done.error.fault == device::Fault::kTimeout;
-      failed_creates_[slice.value] = {done.placement, unsure};
+    if (PLANTED(leak_failed_create)) {
+      drop_instance(done.gpu, done.placement.start);
+    } else {
+      failed_creates_[slice.value] = done.placement;
+      write_instance(done.gpu, done.placement, SliceStage::kDoubtful, "");
     }
     event(0, "not-created", fmt::format("{}: {}", place, done.error.message));
     ++events_;  // policies decide again
@@ -248,8 +250,7 @@ void Controller::settle_failed_creates(const Inventory& inventory) {
   const GpuId gpu = inventory.gpu;
   for (auto each = failed_creates_.begin(); each != failed_creates_.end();) {
     const SliceId slice{each->first};
-    const mig::Placement placement = each->second.placement;
-    const bool may_be_whole = each->second.may_be_whole;
+    const mig::Placement placement = each->second;
     if (cluster::gpu_of(slice) != gpu || fleet_.in_step(gpu)) {
       ++each;
       continue;
@@ -258,19 +259,15 @@ void Controller::settle_failed_creates(const Inventory& inventory) {
     if (fleet_.cluster().slice(slice).state != SliceState::kAbsent) continue;  // since then made
     const auto left =
         std::ranges::find_if(inventory.instances, [&](const device::Instance& instance) {
-          return instance.placement == placement && (instance.orphan() || may_be_whole);
+          return instance.placement == placement && instance.orphan();
         });
     const mig::Layout& layout = fleet_.cluster().gpus[gpu.value].layout;
     const bool there =
         left != inventory.instances.end() && mig::fits(fleet_.model(), layout, placement);
-    if (!there) {
-      drop_instance(gpu, placement.start);
-    } else if (left->orphan()) {
+    if (there) {
       begin_own_destroy(gpu, *left);
     } else {
-      fleet_.add_own(gpu, placement, left->key);
-      write_instance(gpu, placement, SliceStage::kPresent, left->key.uuid);
-      event(0, "created", fmt::format("{} {}, late", place_name(gpu, placement), left->key.uuid));
+      drop_instance(gpu, placement.start);
     }
   }
 }

@@ -25,7 +25,12 @@ struct GpuFact {
 };
 
 // Values are on disk, in InstanceRow::state.
-enum class SliceStage : std::uint8_t { kCreating = 0, kPresent = 1, kDestroying = 2 };
+enum class SliceStage : std::uint8_t {
+  kCreating = 0,
+  kPresent = 1,
+  kDestroying = 2,
+  kDoubtful = 3,  // could not be made; half of it may be there
+};
 
 class Fleet {
  public:

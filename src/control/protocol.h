@@ -70,7 +70,7 @@ struct Inventory {
 struct GpuHealth {
   GpuId gpu;
   bool usable = true;
-  std::string why;  // when it is not
+  std::string why;          // when it is not
   bool may_finish = false;  // what runs on it may end by itself
 };
 

@@ -30,8 +30,9 @@ const store::InstanceRow* row_at(const store::Contents& contents, const std::str
 bool is_ours(const SetAside& known, const device::Instance& instance) {
   if (known.placement != instance.placement) return false;
   if (known.stage == SliceStage::kCreating || known.uuid == instance.key.uuid) return true;
-  // Half destroyed: the compute instance, and with it the UUID, is gone already.
-  return known.stage == SliceStage::kDestroying && instance.orphan();
+  // The compute instance, and with it the UUID, is gone already or never was.
+  const bool half = known.stage == SliceStage::kDestroying || known.stage == SliceStage::kDoubtful;
+  return half && instance.orphan();
 }
 
 std::optional<SetAside> Controller::known_slice(const store::InstanceRow& row) const {
@@ -182,7 +183,10 @@ void Controller::set_unseen_aside(std::span<const Inventory> inventories,
     if (!gpu || !known) continue;
     const bool seen =
         std::ranges::any_of(inventories, [&](const Inventory& each) { return each.gpu == *gpu; });
-    if (!seen) set_aside_[gpu->value].push_back(*known);
+    if (seen) continue;
+    SetAside& aside = set_aside_[gpu->value].emplace_back(*known);
+    // Long may pass until it answers, and others may make slices meanwhile.
+    if (aside.stage == SliceStage::kCreating) aside.stage = SliceStage::kDoubtful;
   }
 }
 

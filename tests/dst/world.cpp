@@ -392,8 +392,10 @@ control::Input World::done(const DeviceCommand& command, bool faults) {
     const bool late = mig::fits(*model_, layout, command.placement) && rng_.below(2) == 0;
     if (late) {
       const std::uint32_t gi = next_gi_++;
-      slices.push_back(
-          {command.placement, {command.gpu, gi, fmt::format("MIG-{}", gi)}, false, false});
+      // Nobody can tell it from a foreign one, so it must be left alone like one.
+      const std::string uuid = fmt::format("MIG-{}", gi);
+      slices.push_back({command.placement, {command.gpu, gi, uuid}, true, false});
+      foreign_uuids_.insert(uuid);
     }
     return control::CreateDone{command.gpu, command.placement, {}, error};
   }

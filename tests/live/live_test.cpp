@@ -152,7 +152,8 @@ TEST_F(Live, InTheShadowItDecidesAndTouchesNothing) {
   const std::string id = submit({"--mem", "3G", "--", "/bin/true"});
   ::usleep(500'000);
   EXPECT_EQ(job(id)["state"], "queued");
-  for (const Json& gpu : daemon_.get("/v1/gpus")["gpus"]) EXPECT_TRUE(gpu["slices"].empty());
+  const Json gpus = daemon_.get("/v1/gpus")["gpus"];
+  for (const Json& gpu : gpus) EXPECT_TRUE(gpu["slices"].empty());
   EXPECT_NE(daemon_.said().find("would cut GPU"), std::string::npos);
 }
 
