@@ -104,7 +104,8 @@ std::optional<std::string> Life::check(bool reruns) {
     }
   }
   // One slice cannot have two owners nor be without one, and nothing is left to be watched.
-  for (const auto& gpu : daemon_.get("/v1/gpus")["gpus"]) {
+  const auto gpus = daemon_.get("/v1/gpus")["gpus"];
+  for (const auto& gpu : gpus) {
     for (const auto& each : gpu["slices"]) {
       if (each["holder"] != "partita") return "a slice leaked: " + each.dump();
       if (each["state"] == "busy") return "a slice is busy without a job: " + each.dump();
