@@ -389,7 +389,7 @@ control::Input World::done(const DeviceCommand& command, bool faults) {
     if (!command.create) return control::DestroyDone{command.gpu, command.placement, false, error};
     mig::Layout layout;
     for (const DeviceSlice& slice : slices) layout.add(slice.placement);
-    const bool late = mig::fits(*model_, layout, command.placement) && rng_.below(2) == 0;
+    const bool late = faults && mig::fits(*model_, layout, command.placement) && rng_.below(2) == 0;
     if (late) {
       const std::uint32_t gi = next_gi_++;
       // Nobody can tell it from a foreign one, so it must be left alone like one.
