@@ -205,4 +205,13 @@ void World::check_end() {
   }
 }
 
+void World::tell_last_events() {
+  constexpr std::size_t kEvents = 40;
+  const auto events = store_.events(0, kEvents);
+  for (const store::EventRow& event : *events) {
+    *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,
+                           event.kind, event.text);
+  }
+}
+
 }  // namespace partita::dst

@@ -79,4 +79,19 @@ void World::reboot(std::vector<control::Input>& inputs) {
   crash();
 }
 
+// A slice whose making was under way when the controller died, on a GPU that then did not answer,
+// cannot be told from a foreign one. It is shown as such, and an operator removes it.
+void World::remove_ambiguous() {
+  constexpr int kStepsToSeeAll = 60;
+  for (int i = 0; i < kStepsToSeeAll && !wrong_; ++i) turn(false);
+  for (std::uint32_t i = 0; i < gpu_count_ && !wrong_; ++i) {
+    const auto slices = slices_[i];
+    for (const DeviceSlice& slice : slices) {
+      const auto id = cluster::slice_id(GpuId{i}, slice.placement.start);
+      const bool foreign = controller_->fleet().holder(id) == control::Fleet::Holder::kForeign;
+      if (foreign) remove_slice(GpuId{i}, slice.key.uuid);
+    }
+  }
+}
+
 }  // namespace partita::dst

@@ -534,15 +534,6 @@ void World::reading_inputs(std::vector<control::Input>& inputs) {
   }
 }
 
-void World::tell_last_events() {
-  constexpr std::size_t kEvents = 40;
-  const auto events = store_.events(0, kEvents);
-  for (const store::EventRow& event : *events) {
-    *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,
-                           event.kind, event.text);
-  }
-}
-
 void World::turn(bool faults) {
   ++step_;
   now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
@@ -581,6 +572,7 @@ std::optional<std::string> World::run(int steps) {
       if (slice.foreign) remove_slice(GpuId{i}, slice.key.uuid);
     }
   }
+  if (faults_.hangs && faults_.crashes) remove_ambiguous();
   constexpr int kStepsToEnd = 40'000;
   const int last = step_ + kStepsToEnd;
   while (step_ < last && !wrong_ && (controller_->jobs_not_ended() > 0 || !unanswered_.empty())) {

@@ -98,6 +98,7 @@ class World {
   control::Beginning beginning() const;
   // Takes all turns again from the journal alone; each must give what it gave.
   void check_replay();
+  void remove_ambiguous();
   // False: the controller died on the way.
   bool perform(control::Turn turn, bool faults);
   bool maybe_crash(bool faults);
