@@ -97,7 +97,6 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  default_signals();
   ::umask(022);
   const std::string& cgroup = start.confinement.cgroup;
   if (!cgroup.empty() && !enter_cgroup(cgroup)) give_up(told, "the cgroup of the job");
@@ -105,6 +104,7 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (::chdir(start.directory.c_str()) != 0) give_up(told, "the directory of the job");
+  default_signals();  // last: the library needs one of its own to become somebody else
   // execvpe looks the program up in our PATH; the job's is the one that counts.
   ::environ = environment.data();
   ::execvp(arguments[0], arguments.data());
