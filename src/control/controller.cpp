@@ -304,7 +304,7 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
 }
 
 std::optional<Micros> Controller::next_wake() const {
-  std::optional<Micros> next = fleet_.next_retry();
+  std::optional<Micros> next = fleet_.next_retry(now_);
   const auto sooner = [&](Micros time) { next = std::min(next.value_or(time), time); };
   if (next_timer_ != Micros::max()) sooner(next_timer_);
   if (pass_due_) sooner(last_pass_ + options_.pass_interval);
@@ -315,8 +315,10 @@ void Controller::pass() {
   ++passes_;
   last_pass_ = now_;
   pass_due_ = false;
+  const bool timer = now_ >= next_timer_;
+  if (timer) next_timer_ = repartitioner_->next_time(now_).value_or(Micros::max());
   if (options_.shadow) return shadow_pass();
-  repartition();
+  repartition(timer);
   fleet_.renew_requests();
   if (fleet_.take_changed()) scheduler_->layout_changed(view_);
   decision_.moves.clear();
@@ -327,11 +329,9 @@ void Controller::pass() {
   }
 }
 
-void Controller::repartition() {
-  const bool timer = now_ >= next_timer_;
+void Controller::repartition(bool timer) {
   const std::uint64_t every = repartitioner_->every_events();
   const bool turn = every > 0 && events_ - events_at_last_turn_ >= every;
-  if (timer) next_timer_ = repartitioner_->next_time(now_).value_or(Micros::max());
   if (!timer && !turn) return;
   events_at_last_turn_ = events_;
   requests_.clear();

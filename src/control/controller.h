@@ -173,7 +173,7 @@ class Controller {
 
   // Decisions.
   void pass();
-  void repartition();
+  void repartition(bool timer);
   void shadow_pass();
 
   // Restoring.

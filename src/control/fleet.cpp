@@ -187,10 +187,10 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
   return steps;
 }
 
-std::optional<Micros> Fleet::next_retry() const {
+std::optional<Micros> Fleet::next_retry(Micros now) const {
   std::optional<Micros> next;
   for (const GpuChange& change : changes_) {
-    if (change.in_step || change.unsure || change.retry_at == Micros{}) continue;
+    if (change.in_step || change.unsure || change.retry_at <= now) continue;
     if (!change.target && !change.has_condemned) continue;
     next = std::min(next.value_or(change.retry_at), change.retry_at);
   }

@@ -87,8 +87,8 @@ class Fleet {
   void renew_requests();
   // Steps that can begin now, one a GPU at a time. Never an instance of somebody else.
   std::vector<Step> begin_steps(Micros now);
-  // The earliest instant at which a step that failed is tried again.
-  std::optional<Micros> next_retry() const;
+  // The earliest instant after `now` at which a step that failed is tried again.
+  std::optional<Micros> next_retry(Micros now) const;
 
   // ---- how it went
 

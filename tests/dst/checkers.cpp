@@ -27,6 +27,12 @@ bool reachable(JobState from, JobState to) {
 
 }  // namespace
 
+// What wants a step at once after a step would never sleep.
+void World::check_rest() {
+  const auto wake = controller_->next_wake();
+  if (wake && *wake <= now_) wrong("the controller does not rest; " + description());
+}
+
 void World::check_step() {
   check_jobs();
   check_slices();

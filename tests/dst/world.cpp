@@ -559,7 +559,8 @@ void World::turn(bool faults) {
   }
   control::Turn turn = controller_->step(now_, inputs);
   recorder_->note(now_, inputs, turn);
-  perform(std::move(turn), faults);
+  const bool alive = perform(std::move(turn), faults);
+  if (!wrong_ && alive) check_rest();
   if (!wrong_) check_step();
 }
 

@@ -124,6 +124,7 @@ class World {
 
   // Checkers; each says what it found.
   void check_step();
+  void check_rest();
   void check_jobs();
   void check_slices();
   void check_processes();
