@@ -161,7 +161,11 @@ Result<Certificate> parse_certificate(std::string_view text) {
   try {
     return read_certificate(Json::parse(text));
   } catch (const std::exception& error) {
-    return Error{fmt::format("this is no certificate: {}", error.what())};
+    // The library's own words come behind a code in brackets.
+    const std::string_view what = error.what();
+    const auto words = what.find("] ");
+    return Error{fmt::format("this is no certificate: {}",
+                             words == std::string_view::npos ? what : what.substr(words + 2))};
   }
 }
 

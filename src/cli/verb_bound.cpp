@@ -218,6 +218,7 @@ Outcome verify(const Values& values, Console& console, Question question) {
   if (!text) return text.error();
   const auto certificate = bounds::parse_certificate(*text);
   if (!certificate) return values.wrong("verify", certificate.error());
+  if (certificate->bounds.empty()) return values.wrong("verify", Error{"it claims no bound"});
   const Status same = check_subject(certificate->subject, question.subject);
   if (!same) return values.wrong("verify", same.error());
   question.fleet.horizon = certificate->subject.horizon;

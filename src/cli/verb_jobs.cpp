@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -15,6 +17,8 @@ namespace partita::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr int kPatience = 30;  // tries to reach a daemon that answered before
 
 void pause(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -41,6 +45,32 @@ Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
 
 std::string job_path(std::int64_t id) {
   return fmt::format("/v1/jobs/{}", id);
+}
+
+// One answer a job, in their order. Several at once: each waits for a commit, and those that come
+// together share one.
+std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
+                                       const std::vector<std::int64_t>& numbers) {
+  constexpr std::size_t kAtOnce = 32;
+  std::vector<DaemonAnswer> answers(numbers.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> away = false;
+  const auto work = [&] {
+    DaemonClient client(values);
+    for (std::size_t i = next++; i < numbers.size() && !away; i = next++) {
+      answers[i] = client.ask(method, job_path(numbers[i]));
+      if (answers[i].status == 0) away = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(kAtOnce, numbers.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (away) {  // those that were not asked for any more say nothing new
+    std::erase_if(answers, [](const DaemonAnswer& answer) { return answer.status != 0; });
+    answers.resize(1);
+  }
+  return answers;
 }
 
 std::string queue_text(const Json& jobs, bool bold) {
@@ -141,13 +171,11 @@ Outcome run_job(const Values& values, Console& console) {
 Outcome run_cancel(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, false);
   if (!numbers) return numbers.error();
-  DaemonClient client(values);
   Json cancelled = Json::array();
   int worst = 0;
-  for (const std::int64_t id : *numbers) {
-    const DaemonAnswer answer = client.ask("DELETE", job_path(id));
+  for (const DaemonAnswer& answer : ask_for_each(values, "DELETE", *numbers)) {
     if (answer.good()) {
-      cancelled.push_back(id);
+      for (const Json& id : answer.json()["jobs"]) cancelled.push_back(id);
     } else {
       worst = std::max(worst, fail(answer));
       if (answer.status == 0) return worst;
@@ -162,11 +190,21 @@ Outcome run_logs(const Values& values, Console& console) {
   if (!numbers) return numbers.error();
   DaemonClient client(values);
   std::uint64_t offset = 0;
+  bool offset_known = false;  // it answered once
+  int unreachable = 0;
   std::string all;
   for (;;) {
     const DaemonAnswer answer =
         client.ask("GET", fmt::format("{}/output?offset={}", job_path(numbers->front()), offset));
+    // A daemon that is being started anew comes back, and the job goes on meanwhile.
+    const bool away = answer.status == 0 && offset_known && values.has_switch("follow");
+    if (away && ++unreachable <= kPatience) {
+      pause(1'000);
+      continue;
+    }
     if (!answer.good()) return fail(answer);
+    offset_known = true;
+    unreachable = 0;
     offset += answer.body.size();
     if (values.has_switch("json")) {
       all += answer.body;
@@ -192,7 +230,6 @@ Outcome run_wait(const Values& values, Console& console) {
     for (int wait = 50;; wait = std::min(wait * 2, 1'000)) {
       const DaemonAnswer answer = client.ask("GET", job_path(id));
       // A daemon that is being started anew comes back.
-      constexpr int kPatience = 30;
       if (answer.status == 0 && ++unreachable > kPatience) return fail(answer);
       if (answer.status != 0 && !answer.good()) return fail(answer);
       if (answer.good()) {

@@ -99,8 +99,10 @@ void Shown::finish(const control::ReplaySummary& summary) {
 
 Outcome run_replay(const Values& values, Console& console) {
   const std::string folder = values.is_set("state") ? values.text("state") : default_state();
-  if (!std::filesystem::exists(store::store_file(folder))) {
-    return Error{fmt::format("there is no store in {}; --state names the daemon's folder", folder)};
+  std::error_code unreadable;  // a folder we may not look into has none for us
+  if (!std::filesystem::exists(store::store_file(folder), unreadable)) {
+    return Error{fmt::format("there is no store in {}{}; --state names the daemon's folder", folder,
+                             unreadable ? ", or it may not be read" : "")};
   }
   const auto store = store::open_store(folder, {});
   if (!store) return store.error();

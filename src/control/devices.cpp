@@ -70,7 +70,8 @@ void Controller::preempt_on(SliceId slice) {
   if (ran < *options_.preempt_after || often) return;
   const bool length_known = std::ranges::any_of(job.spec.times, [](const auto& t) { return !!t; });
   if (length_known) job.work_left = active_[job.handle].work_at(now_);
-  event(job.id, "preempted", "its slice is to be cut anew: stopped after a checkpoint");
+  event(job.id, "preempted",
+        "its slice is to be cut anew: its checkpoint command is run, then it is stopped");
   move_to(job, JobState::kRestarting, "preempted");
   stop(job, true);
 }

@@ -166,6 +166,8 @@ Status Daemon::open_controller() {
   }
   auto made = make_policies(beginning_);
   if (!made) return made.error();
+  const std::string doubt = doubt_about(beginning_.policy);
+  if (!doubt.empty()) say_(doubt);
   controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
                                                       beginning_.gpus, std::move(made->scheduler),
                                                       std::move(made->repartitioner));

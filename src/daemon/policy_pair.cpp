@@ -6,8 +6,23 @@
 
 namespace partita::daemon {
 
+namespace {
+
+// Where SCHEDULER ends. The name of a model may have slashes of its own, and so may the rule's: the
+// first one behind which a scheduler can be made is meant.
+std::size_t split_of(const std::string& policy, std::uint64_t seed) {
+  const auto first = policy.find('/');
+  if (!policy.starts_with("learned:")) return first;
+  for (auto at = first; at != std::string::npos; at = policy.find('/', at + 1)) {
+    if (policies::make_scheduler(policy.substr(0, at), seed).ok()) return at;
+  }
+  return policy.rfind('/');  // the sentence then names the file
+}
+
+}  // namespace
+
 Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
-  const auto slash = beginning.policy.find('/');
+  const auto slash = split_of(beginning.policy, beginning.seed);
   if (slash == std::string::npos) {
     return Error{
         fmt::format("the policy '{}' is not SCHEDULER/RULE, for example "
@@ -24,6 +39,19 @@ Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
       rule, beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
   if (!repartitioner) return repartitioner.error();
   return control::PolicyPair{*std::move(scheduler), *std::move(repartitioner)};
+}
+
+std::string doubt_about(const std::string& policy) {
+  const auto slash = policy.find('/');
+  const std::string scheduler = policy.substr(0, slash);
+  const std::string rule = slash == std::string::npos ? "" : policy.substr(slash + 1);
+  const bool exact = scheduler.ends_with("+tightest") || scheduler.ends_with("+requested");
+  const bool moves_on = rule.starts_with("learned:") || rule.starts_with("timetable");
+  if (!exact || !moves_on) return {};
+  return fmt::format(
+      "{} waits for exactly its profile, which {} may not make for long; other placements take any "
+      "slice that fits",
+      scheduler, rule);
 }
 
 }  // namespace partita::daemon

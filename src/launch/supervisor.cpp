@@ -178,6 +178,7 @@ class Supervision {
   void send(int signal) { ::kill(-child_, signal); }
   void kill_all();
   void run_checkpoint();
+  void tell(const std::string& what);
   int end_with(Report report);
   int refuse(std::string why);
   Micros now() { return real_clock().now(); }
@@ -251,16 +252,31 @@ void Supervision::run_checkpoint() {
   Start start = start_;
   start.environment.push_back(fmt::format("PARTITA_PID={}", child_));
   const pid_t child = run_child(start.checkpoint, start, pipe_->ends[1], pipe.ends[1]);
-  if (child < 0 || !pipe.read_to_end().empty()) return;
+  const std::string trouble =
+      child < 0 ? std::string("no process can be made") : pipe.read_to_end();
+  if (!trouble.empty()) return tell("the checkpoint command cannot be run: " + trouble);
   const Micros until = steady_now() + kCheckpointTime;
-  while (::waitpid(child, nullptr, WNOHANG) == 0) {
-    if (steady_now() > until) {
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    // Somebody may want it stopped for good meanwhile.
+    const bool at_once = !files_.read_stop(key_).value_or(true);
+    if (at_once || steady_now() > until) {
       ::kill(-child, SIGKILL);
       ::waitpid(child, nullptr, 0);
-      return;
+      return tell(at_once ? "the checkpoint command was ended: the job is stopped at once"
+                          : "the checkpoint command took too long and was ended");
     }
     look_around(Micros{20'000});  // the job may have to write to get there
   }
+  if (status != 0) tell("the checkpoint command failed");
+}
+
+// A line of ours among the job's own, where its owner looks.
+void Supervision::tell(const std::string& what) {
+  const std::string line = "partita: " + what.substr(0, 400) + "\n";
+  pollfd room{pipe_->ends[1], POLLOUT, 0};  // a pipe with room has room for a line
+  if (::poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0) return;
+  if (::write(pipe_->ends[1], line.data(), line.size()) < 0) return;  // nothing to tell it with
 }
 
 void Supervision::begin_to_stop() {

@@ -93,6 +93,30 @@ TEST_F(Live, ACheckpointCommandRunsBeforeAnEarlyRestart) {
   EXPECT_TRUE(std::filesystem::exists(saved)) << job(id).dump(1);
 }
 
+TEST_F(Live, ACheckpointCommandThatFailsIsToldInTheOutput) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.05"}));
+  const std::string id = submit({"--mem", "auto", "--checkpoint", "/no/such/program", "--",
+                                 grow_program(), "2G", "12G", "3"});
+  partita({"wait", id});
+  EXPECT_TRUE(has_event(job(id), "early-restart"));
+  EXPECT_NE(partita({"logs", id}).find("partita: the checkpoint command cannot be run"),
+            std::string::npos);
+}
+
+TEST_F(Live, ACancelledJobDoesNotWaitForItsCheckpoint) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.05"}));
+  const std::string id = submit(
+      {"--mem", "auto", "--checkpoint", "/bin/sleep 1000", "--", grow_program(), "2G", "12G", "3"});
+  for (int i = 0; i < 1'000 && job(id)["state"] != "restarting"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(job(id)["state"], "restarting");
+  partita({"cancel", id});
+  partita({"wait", id}, 1);
+  EXPECT_EQ(job(id)["state"], "cancelled");
+  EXPECT_NE(partita({"logs", id}).find("the job is stopped at once"), std::string::npos);
+}
+
 TEST_F(Live, AfterKillTheJobGoesOnAndIsAdopted) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string notes = folder_.path() + "/notes";

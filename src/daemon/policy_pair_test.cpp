@@ -1,0 +1,44 @@
+#include "daemon/policy_pair.h"
+
+#include <gtest/gtest.h>
+
+#include "mig/gpu_model.h"
+
+namespace partita::daemon {
+namespace {
+
+Result<control::PolicyPair> made(const std::string& policy) {
+  static control::Beginning beginning;  // policies look at its model
+  beginning.policy = policy;
+  beginning.model = **mig::find_gpu("a100-40gb");
+  beginning.gpus = {{"GPU-1", "name", GpuId{0}}};
+  return make_policies(beginning);
+}
+
+TEST(PolicyPair, ModelsWithPathsCanBeNamedOnBothSides) {
+  const std::string models = PARTITA_SOURCE_DIR "/models/";
+  EXPECT_TRUE(made("fifo+tightest/migm-b").ok());
+  EXPECT_TRUE(made("fifo/learned:" + models + "smart-mig.safetensors").ok());
+  EXPECT_TRUE(made("learned:" + models + "place.safetensors/static:2").ok());
+  EXPECT_TRUE(
+      made("learned:" + models + "place.safetensors/learned:" + models + "smart-mig.safetensors")
+          .ok());
+}
+
+TEST(PolicyPair, WhatCannotBeMadeIsNamed) {
+  const auto error = [](const std::string& policy) { return made(policy).error().message; };
+  EXPECT_NE(error("fifo").find("SCHEDULER/RULE"), std::string::npos);
+  EXPECT_NE(error("learned:/no/such/file/static:2").find("/no/such/file"), std::string::npos);
+  EXPECT_NE(error("nobody/static:2").find("nobody"), std::string::npos);
+  EXPECT_NE(error("fifo/lookahead").find("forecast"), std::string::npos);
+}
+
+TEST(PolicyPair, APlacementThatMayWaitForEverIsDoubted) {
+  EXPECT_FALSE(doubt_about("fifo+requested/learned:x.safetensors").empty());
+  EXPECT_FALSE(doubt_about("fifo+tightest/timetable:08:00=9").empty());
+  EXPECT_EQ(doubt_about("fifo+tightest/migm-b"), "");
+  EXPECT_EQ(doubt_about("fifo/learned:x.safetensors"), "");
+}
+
+}  // namespace
+}  // namespace partita::daemon
