@@ -63,7 +63,7 @@ constexpr Trouble kTroubles[] = {
     {"F9_application", "F9,gpu=0,after=8", "xid"},
     {"F10_reset_pending", "F10,gpu=0,after=8", "gpu-drains"},
     {"F11_unmonitored", "F11,after=3,times=2", "unmonitored"},
-    {"F13_foreign", "F13,gpu=0,after=8", "foreign"},
+    {"F13_foreign", "F13,gpu=0,after=1", "foreign"},
     {"F14_no_permission", "F14,gpu=0,after=20,times=20", ""},
     {"F15_driver_gone", "F15,after=60,times=30", "gpu-out"},
     {"F15_mismatch_at_start", "F15,times=1,mismatch", "waiting for it"},
