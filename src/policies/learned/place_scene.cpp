@@ -200,7 +200,7 @@ void PlaceScene::list_pairs(const decide::View& view, std::span<const JobHandle>
 // each of them stands by length.
 void PlaceScene::rank(const decide::View& view, std::span<const JobHandle> waiting) {
   ranked_.clear();
-  std::uint16_t free = 0;
+  unsigned free = 0;
   for (const SliceKind& kind : kinds_) free |= kind.free > 0 ? 1U << kind.profile : 0U;
   for (const JobHandle handle : waiting) {
     const decide::ActiveJob& job = view.jobs[handle];
