@@ -12,38 +12,20 @@
 
 #include "api/door.h"
 #include "api/service.h"
+#include "api/test_support.h"
 
 namespace {
 
 using namespace partita;  // NOLINT(google-build-using-namespace)
 
-constexpr std::uint32_t kAnn = 1000;
-constexpr std::uint32_t kBob = 1001;
+using api::test::kAnn;
+using api::test::kBob;
 constexpr std::string_view kSecret = "secret-of-ann";
 constexpr std::size_t kRequestsMax = 64;
 
 void require(bool holds) {
   if (!holds) std::abort();
 }
-
-class Idle : public decide::Scheduler {
- public:
-  void begin(const decide::View&) override {}
-  void job_arrived(const decide::View&, cluster::JobHandle) override {}
-  void job_stopped(const decide::View&, cluster::JobHandle) override {}
-  void job_done(const decide::View&, cluster::JobHandle) override {}
-  void job_withdrawn(const decide::View&, cluster::JobHandle) override {}
-  void job_returned(const decide::View&, cluster::JobHandle) override {}
-  void layout_changed(const decide::View&) override {}
-  void decide(const decide::View&, decide::Decision&) override {}
-};
-class Still : public decide::Repartitioner {
- public:
-  std::vector<mig::Layout> initial_layouts(const decide::View&) override { return {mig::Layout{}}; }
-  std::optional<Micros> next_time(Micros) const override { return {}; }
-  std::uint64_t every_events() const override { return 1; }
-  void decide(const decide::View&, std::vector<decide::LayoutRequest>&) override {}
-};
 
 // What is written down. Jobs that nobody starts have no attempts, slices or intents.
 struct Kept {
@@ -71,9 +53,9 @@ std::unique_ptr<control::Controller> make_controller(Kept& kept) {
   options.limits.queue_jobs_max = 200;  // few, so that the limits are met
   options.limits.array_jobs_max = 50;
   std::vector<control::GpuFact> gpus{{"GPU-0", "A100", GpuId{0}}};
-  auto controller =
-      std::make_unique<control::Controller>(options, **mig::find_gpu("a100-40gb"), std::move(gpus),
-                                            std::make_unique<Idle>(), std::make_unique<Still>());
+  auto controller = std::make_unique<control::Controller>(
+      options, **mig::find_gpu("a100-40gb"), std::move(gpus), std::make_unique<api::test::Idle>(),
+      std::make_unique<api::test::Still>());
   const auto turn = controller->restore(Micros{1}, kept.contents, {}, {});
   require(turn.ok());
   kept.commit(turn->batch);

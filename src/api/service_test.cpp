@@ -5,39 +5,20 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "api/test_support.h"
+
 namespace partita::api {
 namespace {
 
 using Json = nlohmann::json;
-
-// A scheduler and a repartitioner that do nothing: the interface needs none.
-class Idle : public decide::Scheduler {
- public:
-  void begin(const decide::View&) override {}
-  void job_arrived(const decide::View&, cluster::JobHandle) override {}
-  void job_stopped(const decide::View&, cluster::JobHandle) override {}
-  void job_done(const decide::View&, cluster::JobHandle) override {}
-  void job_withdrawn(const decide::View&, cluster::JobHandle) override {}
-  void job_returned(const decide::View&, cluster::JobHandle) override {}
-  void layout_changed(const decide::View&) override {}
-  void decide(const decide::View&, decide::Decision&) override {}
-};
-class Still : public decide::Repartitioner {
- public:
-  std::vector<mig::Layout> initial_layouts(const decide::View&) override { return {mig::Layout{}}; }
-  std::optional<Micros> next_time(Micros) const override { return {}; }
-  std::uint64_t every_events() const override { return 1; }
-  void decide(const decide::View&, std::vector<decide::LayoutRequest>&) override {}
-};
-
-constexpr std::uint32_t kAnn = 1000;
-constexpr std::uint32_t kBob = 1001;
+using test::kAnn;
+using test::kBob;
 
 class ServiceTest : public testing::Test {
  protected:
   ServiceTest()
       : controller_({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                    std::make_unique<Idle>(), std::make_unique<Still>()),
+                    std::make_unique<test::Idle>(), std::make_unique<test::Still>()),
         service_(controller_, around_) {
     around_.events = [](std::int64_t, std::size_t) { return std::vector<store::EventRow>(); };
     around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
@@ -241,7 +222,7 @@ TEST_F(ServiceTest, ATimeLimitIsASpanThatTheOperatorAllows) {
     control::Options options;
     options.limits.time_limit_max = most;
     control::Controller held(options, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                             std::make_unique<Idle>(), std::make_unique<Still>());
+                             std::make_unique<test::Idle>(), std::make_unique<test::Still>());
     EXPECT_TRUE(held.restore(Micros{1}, {}, {}, {}).ok());
     const auto submit = parse_submission(
         R"({"argv":["x"],"directory":"/","name":"x","time_limit_s":)" + limit + "}");
@@ -317,7 +298,7 @@ TEST_F(ServiceTest, AFullQueueIsRefusedAndToldWhenToComeBack) {
   control::Options options;
   options.limits.queue_jobs_max = 2;
   control::Controller small(options, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                            std::make_unique<Idle>(), std::make_unique<Still>());
+                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
   ASSERT_TRUE(small.restore(Micros{1}, {}, {}, {}).ok());
   const Result<control::Submit> submit =
       parse_submission(R"({"argv":["x"],"directory":"/","name":"x"})");

@@ -10,24 +10,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fd.h"
+
 namespace partita::daemon {
 namespace {
 
 constexpr std::size_t kFileBytesMax = 1U << 20U;
-
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error failed(const std::string& path) {
   return {fmt::format("{}: {}", path, std::strerror(errno))};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/failpoint.h"
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace partita::launch {
@@ -20,21 +21,6 @@ namespace {
 // In the order in which they are removed; the supervisor relies on the first and the last.
 constexpr std::array kEndings{"spec", "lock", "pid", "stop", "exit", "claim"};
 constexpr std::size_t kFileBytesMax = 4U << 20U;
-
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 Error failed(const std::string& path) {
   return {fmt::format("{}: {}", path, std::strerror(errno))};

@@ -13,24 +13,8 @@
 namespace partita::live_test {
 namespace {
 
-constexpr uid_t kNobody = 65534;
-
 class Limits : public Live {
  protected:
-  // Runs `what` as somebody who is no admin; its exit status.
-  int as_nobody(const std::function<int()>& what) {
-    ::chmod(folder_.path().c_str(), 0755);
-    ::chmod(daemon_.socket().c_str(), 0666);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const bool other = ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-                         ::setresuid(kNobody, kNobody, kNobody) == 0;
-      ::_exit(other ? what() : 255);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status_of(status);
-  }
   std::string output(const std::string& id) {
     return daemon_.ask("GET", "/v1/jobs/" + id + "/output").body;
   }

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -16,6 +20,8 @@
 namespace partita::live_test {
 
 using Json = nlohmann::ordered_json;
+
+constexpr uid_t kNobody = 65534;
 
 class Live : public testing::Test {
  protected:
@@ -46,6 +52,21 @@ class Live : public testing::Test {
     std::string id = partita(std::move(words));
     if (!id.empty()) id.pop_back();
     return id;
+  }
+
+  // Runs `what` as somebody who is no admin; its exit status.
+  int as_nobody(const std::function<int()>& what) {
+    ::chmod(folder_.path().c_str(), 0755);
+    ::chmod(daemon_.socket().c_str(), 0666);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const bool other = ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+                         ::setresuid(kNobody, kNobody, kNobody) == 0;
+      ::_exit(other ? what() : 255);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status_of(status);
   }
 
   store::test::TemporaryFolder folder_;

@@ -271,21 +271,15 @@ TEST_F(Live, AJobHasItsOwnersRightsAndNoMore) {
   ::chmod(folder_.path().c_str(), 0755);
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   ::chmod(daemon_.socket().c_str(), 0666);
-  constexpr uid_t kNobody = 65534;
+
   const std::string body = submission({"/usr/bin/id", "-u"}, "id");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const bool other =
-        ::setresgid(kNobody, kNobody, kNobody) == 0 && ::setresuid(kNobody, kNobody, kNobody) == 0;
-    cli::DaemonClient client(daemon_.socket());
-    ::_exit(other && client.ask("POST", "/v1/jobs", body).good() &&
-                    client.ask("GET", "/v1/jobs/1/output").good()
-                ? 0
-                : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ASSERT_EQ(status_of(status), 0);
+  ASSERT_EQ(as_nobody([&] {
+              cli::DaemonClient client(daemon_.socket());
+              const bool taken = client.ask("POST", "/v1/jobs", body).good() &&
+                                 client.ask("GET", "/v1/jobs/1/output").good();
+              return taken ? 0 : 1;
+            }),
+            0);
   partita({"wait", "1"});
   EXPECT_EQ(partita({"logs", "1"}), "65534\n");
 }

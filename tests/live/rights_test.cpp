@@ -20,7 +20,6 @@
 namespace partita::live_test {
 namespace {
 
-constexpr uid_t kNobody = 65534;
 using Numbers = std::vector<int>;
 
 class Rights : public Live {
@@ -31,18 +30,10 @@ class Rights : public Live {
   }
   // Submits as nobody; whether it was taken.
   bool submit_as_nobody(const std::string& body) {
-    ::chmod(folder_.path().c_str(), 0755);
-    ::chmod(daemon_.socket().c_str(), 0666);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const bool other = ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-                         ::setresuid(kNobody, kNobody, kNobody) == 0;
-      cli::DaemonClient client(daemon_.socket());
-      ::_exit(other && client.ask("POST", "/v1/jobs", body).good() ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status_of(status) == 0;
+    return as_nobody([&] {
+             cli::DaemonClient client(daemon_.socket());
+             return client.ask("POST", "/v1/jobs", body).good() ? 0 : 1;
+           }) == 0;
   }
   bool has_cgroups() const { return daemon_.said().find("without cgroups") == std::string::npos; }
 };
