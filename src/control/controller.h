@@ -182,6 +182,8 @@ class Controller {
   std::optional<SetAside> known_slice(const store::InstanceRow& row) const;
   void set_unseen_aside(std::span<const Inventory> inventories, const store::Contents& contents);
   void seat_jobs();
+  void seat(Job& job);
+  void seat_stragglers();
   void settle_again();
   void find_offered(std::span<const mig::Layout> initial);
 

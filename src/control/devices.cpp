@@ -242,6 +242,7 @@ void Controller::take_back(const Inventory& inventory) {
       fleet_.condemn_slice(cluster::slice_id(gpu, each.placement.start));
     }
   }
+  seat_stragglers();
   ++events_;
   pass_due_ = true;
 }
@@ -329,7 +330,7 @@ void Controller::take(const GpuHealth& health) {
     return;
   }
   event(0, health.may_finish ? "gpu-drains" : "gpu-out",
-        fmt::format("GPU {} {}", health.gpu.value, health.why));
+        fmt::format("GPU {}: {}", health.gpu.value, health.why));
   ++events_;
   pass_due_ = true;
   fleet_.condemn(health.gpu, health.why);

@@ -200,6 +200,32 @@ void Controller::find_offered(std::span<const mig::Layout> initial) {
   offered_ = static_cast<std::uint16_t>(mask);
 }
 
+// Gives a job the slice that its process was started on, where it is there and open.
+void Controller::seat(Job& job) {
+  const store::AttemptRow& attempt = job.attempts.back();
+  const auto gpu = fleet_.gpu_of_uuid(attempt.gpu);
+  if (!gpu) return;
+  const SliceId slice = cluster::slice_id(*gpu, static_cast<std::uint8_t>(attempt.start));
+  const cluster::Slice& place = fleet_.cluster().slice(slice);
+  if (!place.open() || fleet_.instance(slice).uuid != attempt.instance) return;
+  cluster::start_job(fleet_.cluster(), slice, job.handle);
+  decide::ActiveJob& active = active_[job.handle];
+  active.slice = slice;
+  active.size_index = place.size_index;
+  active.started = true;
+  active.first_start = active.progress_from = Micros{attempt.started_us};
+  active.finish =
+      active.progress_from + Micros{static_cast<std::int64_t>(active.time[place.size_index])};
+}
+
+// A daemon that was started while a GPU did not answer knows of jobs whose processes are on it, but
+// not of their slices. Those are nobody else's until the processes have ended.
+void Controller::seat_stragglers() {
+  for (auto& [id, job] : jobs_) {
+    if (holds_slice(job.state()) && !active_[job.handle].slice.valid()) seat(job);
+  }
+}
+
 // Every job that has not ended gets its handle; those with a process get their slice back.
 void Controller::seat_jobs() {
   for (auto& [id, job] : jobs_) {
@@ -210,21 +236,7 @@ void Controller::seat_jobs() {
     job.handle = active_.add(seen, JobId{static_cast<std::uint32_t>(id)}, fitting_profiles(need));
     if (job_of_handle_.size() <= job.handle.value) job_of_handle_.resize(job.handle.value + 1);
     job_of_handle_[job.handle.value] = id;
-    if (job.state() == JobState::kQueued) continue;
-    const store::AttemptRow& attempt = job.attempts.back();
-    const auto gpu = fleet_.gpu_of_uuid(attempt.gpu);
-    if (!gpu) continue;
-    const SliceId slice = cluster::slice_id(*gpu, static_cast<std::uint8_t>(attempt.start));
-    const cluster::Slice& place = fleet_.cluster().slice(slice);
-    if (!place.open() || fleet_.instance(slice).uuid != attempt.instance) continue;
-    cluster::start_job(fleet_.cluster(), slice, job.handle);
-    decide::ActiveJob& active = active_[job.handle];
-    active.slice = slice;
-    active.size_index = place.size_index;
-    active.started = true;
-    active.first_start = active.progress_from = Micros{attempt.started_us};
-    active.finish =
-        active.progress_from + Micros{static_cast<std::int64_t>(active.time[place.size_index])};
+    if (job.state() != JobState::kQueued) seat(job);
   }
 }
 

@@ -21,30 +21,44 @@ namespace {
 #ifndef PARTITA_DST_SEEDS
 #define PARTITA_DST_SEEDS 200
 #endif
-constexpr std::uint64_t kSeeds = PARTITA_DST_SEEDS;
+constexpr int kFailuresTold = 5;
+
+// PARTITA_DST_SEEDS="6128" or "10001-20000" tries others.
+std::pair<std::uint64_t, std::uint64_t> seeds() {
+  const char* const given = std::getenv("PARTITA_DST_SEEDS");
+  if (given == nullptr) return {1, PARTITA_DST_SEEDS};
+  char* end = nullptr;
+  const std::uint64_t first = std::strtoull(given, &end, 10);
+  return {first, *end == '-' ? std::strtoull(end + 1, nullptr, 10) : first};
+}
 constexpr int kSteps = 400;
 
 TEST(Dst, EveryPromiseHoldsOverAllSeeds) {
   std::size_t accepted = 0;
   std::size_t crashes = 0;
   std::size_t preemptions = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
     World world(seed);
     const auto wrong = world.run(kSteps);
-    ASSERT_FALSE(wrong) << *wrong;
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
     accepted += world.accepted();
     crashes += world.crashes();
     preemptions += world.preemptions();
   }
-  EXPECT_GT(accepted, kSeeds * 20);
-  EXPECT_GT(crashes, kSeeds);
-  EXPECT_GT(preemptions, kSeeds / 10);
+  if (failures > 0 || count < 100) return;  // of so few nothing is certain
+  EXPECT_GT(accepted, count * 20);
+  EXPECT_GT(crashes, count);
+  EXPECT_GT(preemptions, count / 10);
   RecordProperty("accepted", static_cast<int>(accepted));
   RecordProperty("crashes", static_cast<int>(crashes));
 }
 
 TEST(Dst, TheSameSeedGivesTheSameRun) {
-  for (std::uint64_t seed = 1; seed <= kSeeds / 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
     World first(seed);
     World second(seed);
     ASSERT_FALSE(first.run(kSteps));
