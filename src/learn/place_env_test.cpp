@@ -22,16 +22,17 @@ bool g_counts = false;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: a compiler that sees one of them and not the other takes them for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   if (g_counts) ++g_allocations;
   void* at = std::malloc(size == 0 ? 1 : size);
   if (at == nullptr) throw std::bad_alloc();
   return at;
 }
-void operator delete(void* at) noexcept {
+[[gnu::noinline]] void operator delete(void* at) noexcept {
   std::free(at);
 }
-void operator delete(void* at, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* at, std::size_t) noexcept {
   std::free(at);
 }
 
