@@ -117,10 +117,11 @@ std::string plan_text(const GpuPlan& plan) {
 
 }  // namespace
 
-std::string step_text(const GpuPlan& plan, const PlanStep& step) {
+std::string step_text(const GpuPlan& plan, const PlanStep& step, bool back) {
   const GpuInfo& gpu = plan.from.gpu;
-  if (!about_slice(step)) return fmt::format("GPU {}: {}", gpu.id.value, verb_of(step.kind));
-  return fmt::format("GPU {}: {} {}, about {:.2f} s", gpu.id.value, verb_of(step.kind),
+  const std::string what = (back ? "taking back: " : "") + verb_of(step.kind);
+  if (!about_slice(step)) return fmt::format("GPU {}: {}", gpu.id.value, what);
+  return fmt::format("GPU {}: {} {}, about {:.2f} s", gpu.id.value, what,
                      mig::format_placement(*gpu.model, step.placement), step.duration.to_seconds());
 }
 

@@ -10,7 +10,7 @@
 namespace partita::cli {
 
 // "GPU 0: create 1g.5gb:2, about 0.16 s".
-std::string step_text(const device::GpuPlan& plan, const device::PlanStep& step);
+std::string step_text(const device::GpuPlan& plan, const device::PlanStep& step, bool back);
 
 std::string plans_text(const std::string& label, const std::vector<device::GpuPlan>& plans);
 nlohmann::ordered_json plans_json(const std::string& label,

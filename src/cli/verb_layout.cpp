@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "cli/backends.h"
+#include "cli/daemon_client.h"
 #include "cli/layout_text.h"
 #include "cli/verbs.h"
 #include "device/layout_apply.h"
@@ -36,10 +37,37 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// What the GPUs or another program do not allow: no mistake of whoever asks.
+int refuse(const Error& why) {
+  complain(why.message);
+  return 1;
+}
+
 Result<std::vector<GpuSituation>> situation_of(Backend& backend) {
   const auto now = device::read_situation(backend);
   if (!now) return told(now.error());
   return *now;
+}
+
+// A daemon that serves one of these GPUs will find them changed. Simulated ones have the same names
+// in every file, so nothing can be said of them.
+void warn_of_daemon(const Values& values, const std::vector<GpuPlan>& plans) {
+  if (values.text("node-backend").find("simulated") != std::string::npos) return;
+  DaemonClient client(values);
+  const DaemonAnswer answer = client.ask("GET", "/v1/gpus");
+  if (!answer.good()) return;
+  const ordered_json gpus = ordered_json::parse(answer.body, nullptr, false);
+  if (!gpus.is_object() || !gpus.contains("gpus")) return;
+  for (const ordered_json& gpu : gpus["gpus"]) {
+    const auto served = std::ranges::find_if(plans, [&](const GpuPlan& plan) {
+      return !plan.steps.empty() && plan.from.gpu.uuid == gpu.value("uuid", "");
+    });
+    if (served == plans.end()) continue;
+    return warn(
+        fmt::format("GPU {} is served by a daemon: slices made here are foreign to it, and "
+                    "it makes those anew that are destroyed",
+                    served->from.gpu.id.value));
+  }
 }
 
 // A flag, or the variable that mig-parted takes it from.
@@ -73,22 +101,21 @@ Result<Selected> selected_config(const Values& values) {
 }
 
 // Where a change under way is noted: --journal, or in the user's state folder.
-Result<std::filesystem::path> journal_path(const Values& values) {
-  std::filesystem::path path;
-  if (values.is_set("journal")) {
-    path = values.text("journal");
-  } else {
-    std::filesystem::path folder = "/var/lib/partita";
-    const std::string state = environment("XDG_STATE_HOME");
-    const std::string home = environment("HOME");
-    if (::geteuid() != 0 && !home.empty()) folder = home + "/.local/state/partita";
-    if (!state.empty()) folder = state + "/partita";
-    path = folder / "layout-journal.json";
-  }
+std::filesystem::path journal_path(const Values& values) {
+  if (values.is_set("journal")) return values.text("journal");
+  std::filesystem::path folder = "/var/lib/partita";
+  const std::string state = environment("XDG_STATE_HOME");
+  const std::string home = environment("HOME");
+  if (::geteuid() != 0 && !home.empty()) folder = home + "/.local/state/partita";
+  if (!state.empty()) folder = state + "/partita";
+  return folder / "layout-journal.json";
+}
+
+Status make_folder_of(const std::filesystem::path& path) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
-  return path;
+  return {};
 }
 
 // One change at a time; released when the program ends, however it does.
@@ -110,18 +137,27 @@ struct Planned {
   }
 };
 
-Result<Planned> planned(const Values& values, Backend& backend) {
-  Result<Selected> selected = selected_config(values);
-  if (!selected) return selected.error();
-  const Result<std::vector<GpuSituation>> now = situation_of(backend);
-  if (!now) return now.error();
-  Result<std::vector<GpuPlan>> plans = device::plan_config(selected->config, *now);
-  if (!plans) return Error{fmt::format("{}: {}", selected->label, plans.error().message)};
-  return Planned{std::move(*selected), std::move(*plans)};
+Result<Planned> planned(Selected selected, const std::vector<GpuSituation>& now) {
+  Result<std::vector<GpuPlan>> plans = device::plan_config(selected.config, now);
+  if (!plans) return Error{fmt::format("{}: {}", selected.label, plans.error().message)};
+  return Planned{std::move(selected), std::move(*plans)};
+}
+
+void warn_of_interrupted(const Values& values) {
+  const Result<std::optional<Journal>> journal = device::read_journal(journal_path(values));
+  if (!journal || !journal->has_value()) return;
+  warn(fmt::format("a change to {} was interrupted; `partita layout apply` {} first",
+                   (*journal)->label,
+                   (*journal)->taking_back ? "takes it back" : "finishes it, or takes it back,"));
 }
 
 Outcome run_plan(const Values& values, Console& console, Backend& backend) {
-  const Result<Planned> plan = planned(values, backend);
+  Result<Selected> selected = selected_config(values);
+  if (!selected) return selected.error();
+  warn_of_interrupted(values);
+  const Result<std::vector<GpuSituation>> now = situation_of(backend);
+  if (!now) return refuse(now.error());
+  const Result<Planned> plan = planned(*std::move(selected), *now);
   if (!plan) return plan.error();
   if (values.has_switch("json")) {
     print_json(console, plans_json(plan->selected.label, plan->plans));
@@ -131,11 +167,13 @@ Outcome run_plan(const Values& values, Console& console, Backend& backend) {
   return plan->possible() ? 0 : 1;
 }
 
-// What `apply` says at its end.
-int tell_result(const Values& values, Console& console, const std::string& label,
+// What `apply` says at its end; `back`: what was to be done was taking a change back.
+int tell_result(const Values& values, Console& console, const std::string& label, bool back,
                 const ApplyResult& result) {
   static constexpr std::array<const char*, 3> kEnds = {"done", "taken-back", "stuck"};
-  const auto end = static_cast<std::size_t>(result.end);
+  const bool done = result.end == ApplyResult::End::kDone;
+  const auto end =
+      static_cast<std::size_t>(done && back ? ApplyResult::End::kTakenBack : result.end);
   if (values.has_switch("json")) {
     ordered_json json;
     json["config"] = label;
@@ -143,13 +181,15 @@ int tell_result(const Values& values, Console& console, const std::string& label
     json["steps"] = result.steps;
     json["failure"] = result.failure.empty() ? ordered_json() : ordered_json(result.failure);
     print_json(console, json);
-  } else if (result.end == ApplyResult::End::kDone) {
-    console.out.write(fmt::format(
-        "{}: {}\n", label,
-        result.steps == 0 ? "nothing to do" : fmt::format("done, {} steps", result.steps)));
+  } else if (done) {
+    const char* const what = back ? "taken back" : result.steps == 0 ? "nothing to do" : "done";
+    console.out.write(
+        fmt::format("{}: {}{}\n", label, what,
+                    result.steps == 0 ? "" : fmt::format(", {} steps", result.steps)));
   }
   if (result.end == ApplyResult::End::kTakenBack) {
-    complain(fmt::format("{}; everything is as it was before", result.failure));
+    complain(fmt::format("{}; the change was given up, and everything is as it was before",
+                         result.failure));
   }
   if (result.end == ApplyResult::End::kStuck) {
     complain(
@@ -157,43 +197,47 @@ int tell_result(const Values& values, Console& console, const std::string& label
                     "to try again, with --rollback to go back",
                     result.failure));
   }
-  return result.end == ApplyResult::End::kDone ? 0 : 1;
+  return done ? 0 : 1;
 }
 
 device::StepListener step_teller(const Values& values, Console& console) {
-  if (values.has_switch("json")) return [](const GpuPlan&, const device::PlanStep&) {};
-  return [&console](const GpuPlan& plan, const device::PlanStep& step) {
-    console.out.write(step_text(plan, step) + "\n");
+  if (values.has_switch("json")) return [](const GpuPlan&, const device::PlanStep&, bool) {};
+  return [&console](const GpuPlan& plan, const device::PlanStep& step, bool back) {
+    console.out.write(step_text(plan, step, back) + "\n");
   };
 }
 
 Outcome run_resume(const Values& values, Console& console, Backend& backend,
                    const std::filesystem::path& path, const Journal& journal) {
-  const bool back = values.has_switch("rollback");
+  const bool back = values.has_switch("rollback") || journal.taking_back;
   warn(fmt::format("a change to {} was interrupted; {} first", journal.label,
-                   back || journal.taking_back ? "taking it back" : "finishing it"));
+                   back ? "taking it back" : "finishing it"));
   const ApplyResult result =
       device::resume_layouts(backend, journal, path, back, step_teller(values, console));
-  return tell_result(values, console, journal.label, result);
+  return tell_result(values, console, journal.label, back, result);
 }
 
 Outcome run_apply(const Values& values, Console& console, Backend& backend) {
-  const Result<std::filesystem::path> path = journal_path(values);
-  if (!path) return path.error();
-  if (const Status locked = lock_journal(*path); !locked) return locked.error();
-  const Result<std::optional<Journal>> journal = device::read_journal(*path);
+  const std::filesystem::path path = journal_path(values);
+  if (const Status made = make_folder_of(path); !made) return made.error();
+  if (const Status locked = lock_journal(path); !locked) return refuse(locked.error());
+  const Result<std::optional<Journal>> journal = device::read_journal(path);
   if (!journal) return journal.error();
   const bool has_file = !flag_or(values, "config-file", "MIG_PARTED_CONFIG_FILE").empty();
   const bool alone = !has_file || values.has_switch("rollback");
   if (journal->has_value()) {
     // What was begun is finished before anything new.
-    const Outcome resumed = run_resume(values, console, backend, *path, **journal);
+    const Outcome resumed = run_resume(values, console, backend, path, **journal);
     if (!resumed || *resumed != 0 || alone) return resumed;
   } else if (values.has_switch("rollback")) {
     return Error{
-        fmt::format("--rollback: no change is under way ({} is not there)", path->string())};
+        fmt::format("--rollback: no change is under way ({} is not there)", path.string())};
   }
-  const Result<Planned> plan = planned(values, backend);
+  Result<Selected> selected = selected_config(values);
+  if (!selected) return selected.error();
+  const Result<std::vector<GpuSituation>> now = situation_of(backend);
+  if (!now) return refuse(now.error());
+  const Result<Planned> plan = planned(*std::move(selected), *now);
   if (!plan) return plan.error();
   if (!plan->possible()) {
     for (const GpuPlan& one : plan->plans) {
@@ -203,16 +247,17 @@ Outcome run_apply(const Values& values, Console& console, Backend& backend) {
       print_json(console, plans_json(plan->selected.label, plan->plans));
     return 1;
   }
-  const ApplyResult result = device::apply_layouts(backend, plan->plans, plan->selected.label,
-                                                   *path, step_teller(values, console));
-  return tell_result(values, console, plan->selected.label, result);
+  warn_of_daemon(values, plan->plans);
+  const ApplyResult result = device::apply_layouts(backend, plan->plans, plan->selected.label, path,
+                                                   step_teller(values, console));
+  return tell_result(values, console, plan->selected.label, false, result);
 }
 
 Outcome run_assert(const Values& values, Console& console, Backend& backend) {
   const Result<Selected> selected = selected_config(values);
   if (!selected) return selected.error();
   const Result<std::vector<GpuSituation>> now = situation_of(backend);
-  if (!now) return now.error();
+  if (!now) return refuse(now.error());
   const Result<std::vector<GpuPlan>> plans = device::plan_config(selected->config, *now);
   if (!plans) return Error{fmt::format("{}: {}", selected->label, plans.error().message)};
   const std::vector<std::string> differences = differences_of(*plans);
@@ -236,7 +281,7 @@ void print_configs(const Values& values, Console& console, const MigConfigFile& 
 
 Outcome run_export(const Values& values, Console& console, Backend& backend) {
   const Result<std::vector<GpuSituation>> now = situation_of(backend);
-  if (!now) return now.error();
+  if (!now) return refuse(now.error());
   MigConfigFile file;
   file.configs.emplace_back(values.text("label"), device::config_of(*now));
   print_configs(values, console, file);
@@ -245,7 +290,7 @@ Outcome run_export(const Values& values, Console& console, Backend& backend) {
 
 Outcome run_generate_config(const Values& values, Console& console, Backend& backend) {
   const auto gpus = backend.gpus();
-  if (!gpus) return told(gpus.error());
+  if (!gpus) return refuse(told(gpus.error()));
   print_configs(values, console, device::useful_configs(*gpus));
   return 0;
 }

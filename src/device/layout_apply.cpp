@@ -89,11 +89,11 @@ Done perform(Backend& backend, GpuId gpu, const PlanStep& step) {
 }
 
 // The steps of all plans; the first that fails ends it.
-Done perform_all(Backend& backend, const std::vector<GpuPlan>& plans, const StepListener& listener,
-                 int& steps) {
+Done perform_all(Backend& backend, const std::vector<GpuPlan>& plans, bool back,
+                 const StepListener& listener, int& steps) {
   for (const GpuPlan& plan : plans) {
     for (const PlanStep& step : plan.steps) {
-      listener(plan, step);
+      listener(plan, step, back);
       Done done = perform(backend, plan.from.gpu.id, step);
       if (!done) return done;
       ++steps;
@@ -151,7 +151,7 @@ Status finish(Backend& backend, const Journal& journal, bool back, const StepLis
               int& steps) {
   const Result<std::vector<GpuPlan>> plans = journal_plans(backend, journal, back);
   if (!plans) return plans.error();
-  Done done = perform_all(backend, *plans, listener, steps);
+  Done done = perform_all(backend, *plans, back, listener, steps);
   if (done) done = verify(backend, *plans);
   if (!done) return Error{done.error().message};
   return {};
@@ -189,8 +189,11 @@ Result<std::optional<Journal>> read_journal(const std::filesystem::path& path) {
       return Error{fmt::format("{}: expected format {}", path.string(), kFormat)};
     }
     return std::optional(journal_from(from));
-  } catch (const json::exception& error) {
-    return Error{fmt::format("{}: {}", path.string(), error.what())};
+  } catch (const json::exception&) {
+    return Error{fmt::format(
+        "{}: this is no journal of `partita layout apply`; see what the file is, and move "
+        "it away or name another with --journal",
+        path.string())};
   }
 }
 
@@ -229,7 +232,7 @@ ApplyResult apply_layouts(Backend& backend, const std::vector<GpuPlan>& plans,
   if (const Status written = write_journal(journal, record); !written) {
     return {End::kTakenBack, 0, written.error().message};
   }
-  Done done = perform_all(backend, plans, listener, result.steps);
+  Done done = perform_all(backend, plans, false, listener, result.steps);
   if (done) done = verify(backend, plans);
   if (!done) {
     result.failure = done.error().message;

@@ -50,8 +50,8 @@ struct ApplyResult {
   std::string failure;  // the sentence of the step that failed, and why taking it back did too
 };
 
-// Told of each step before it is made.
-using StepListener = std::function<void(const GpuPlan&, const PlanStep&)>;
+// Told of each step before it is made, and whether it takes something back.
+using StepListener = std::function<void(const GpuPlan&, const PlanStep&, bool back)>;
 
 // REQUIRES: every plan is possible. The journal is written before the first step.
 ApplyResult apply_layouts(Backend& backend, const std::vector<GpuPlan>& plans,

@@ -184,7 +184,7 @@ class Apply : public testing::Test {
     return apply_layouts(backend, plans(backend, first, second), "test", journal, quiet());
   }
   static StepListener quiet() {
-    return [](const GpuPlan&, const PlanStep&) {};
+    return [](const GpuPlan&, const PlanStep&, bool) {};
   }
   static std::pair<mig::Layout, mig::Layout> present(Backend& backend) {
     return {layout_of(*backend.instances({0})), layout_of(*backend.instances({1}))};

@@ -1,4 +1,6 @@
 // `partita layout`, as an operator runs it, on simulated GPUs that outlive the program.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -113,9 +115,40 @@ TEST_F(Layout, AnInterruptedChangeIsFinishedFirst) {
           std::string(kGpus));
   EXPECT_EQ(stuck.status, 1);
   EXPECT_TRUE(exists("journal.json"));
-  EXPECT_EQ(run(command("apply", "")).status, 0);
+  EXPECT_NE(run(command("plan", "halves")).err.find("a change to halves was interrupted"),
+            std::string::npos);
+  const auto resumed = run(command("apply", ""));
+  EXPECT_EQ(resumed.status, 0);
+  EXPECT_NE(resumed.out.find("GPU 0: taking back: create"), std::string::npos) << resumed.out;
+  EXPECT_NE(resumed.out.find("halves: taken back, "), std::string::npos) << resumed.out;
   EXPECT_EQ(run(command("assert", "balanced")).status, 0);
   EXPECT_FALSE(exists("journal.json"));
+}
+
+// The file and the flags are right, so it is no mistake of whoever asks.
+TEST_F(Layout, WhatIsRefusedIsStatusOne) {
+  const int lock = ::open(path("journal.json.lock").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  EXPECT_NE(complaint(command("apply", "balanced"), 1).find("is at work"), std::string::npos);
+  ::close(lock);
+  for (const char* what : {"plan", "apply", "assert", "export"}) {
+    const std::string files = std::string(what) == "export" ? "" : " -f layouts.yaml -c balanced";
+    const std::string line =
+        "layout " + std::string(what) + files + " --backend faulty:F14@" + std::string(kGpus);
+    EXPECT_NE(complaint(line, 1).find("not allowed"), std::string::npos) << what;
+  }
+}
+
+TEST_F(Layout, WhoHasNoGpuIsToldWhatWorksWithout) {
+  const std::string told = complaint("layout export --backend nvml:/nowhere/x.so", 1);
+  EXPECT_NE(told.find("works without a GPU"), std::string::npos) << told;
+}
+
+TEST_F(Layout, AJournalThatIsNoneIsNamedAndLeft) {
+  write("journal.json", "no json");
+  EXPECT_NE(complaint(command("apply", "balanced")).find("is no journal of `partita layout apply`"),
+            std::string::npos);
+  EXPECT_EQ(read("journal.json"), "no json");
 }
 
 TEST_F(Layout, GeneratedConfigurationsAreReadBack) {
@@ -148,8 +181,6 @@ TEST_F(Layout, MistakesGetOneSentence) {
   EXPECT_NE(complaint("layout plan --backend simulated").find("--config-file"), std::string::npos);
   EXPECT_NE(complaint(command("plan", "sideways")).find("known: off, balanced"), std::string::npos);
   EXPECT_NE(complaint("layout export --backend cuda").find("simulated:"), std::string::npos);
-  EXPECT_NE(complaint("layout export --backend nvml:/nowhere/x.so").find("works without a GPU"),
-            std::string::npos);
   write("bad.yaml", "version: v1\nmig-configs: {}\ncolour: red\n");
   EXPECT_NE(complaint("layout plan -f bad.yaml --backend simulated").find("bad.yaml: line 3"),
             std::string::npos);
