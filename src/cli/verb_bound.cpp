@@ -166,7 +166,8 @@ Outcome find(const Values& values, Console& console, const Question& question,
   return 0;
 }
 
-Status check_subject(const Subject& certificate, const Subject& question) {
+// What is not given is the certificate's to say.
+Status check_subject(const Values& values, const Subject& certificate, const Subject& question) {
   const auto differs = [](std::string_view what, const auto& theirs, const auto& ours) {
     return Error{
         fmt::format("the certificate is about {} {}, the command about {}", what, theirs, ours)};
@@ -178,6 +179,12 @@ Status check_subject(const Subject& certificate, const Subject& question) {
   if (certificate.gpus != question.gpus) return differs("--gpus", certificate.gpus, question.gpus);
   if (certificate.jobs != question.jobs) {
     return differs("a number of jobs of", certificate.jobs, question.jobs);
+  }
+  if (values.given("et-a") != nullptr && certificate.et_a != question.et_a) {
+    return differs("--et-a", certificate.et_a, question.et_a);
+  }
+  if (values.given("horizon") != nullptr && certificate.horizon != question.horizon) {
+    return differs("--horizon", certificate.horizon.to_seconds(), question.horizon.to_seconds());
   }
   return {};
 }
@@ -214,12 +221,15 @@ nlohmann::ordered_json verdicts_json(const Subject& subject,
 }
 
 Outcome verify(const Values& values, Console& console, Question question) {
+  if (values.given("certificate") != nullptr) {
+    return Error{"--certificate writes a certificate and --verify reads one; give one of them"};
+  }
   const auto text = experiment::read_whole_file(values.text("verify"));
   if (!text) return text.error();
   const auto certificate = bounds::parse_certificate(*text);
   if (!certificate) return values.wrong("verify", certificate.error());
   if (certificate->bounds.empty()) return values.wrong("verify", Error{"it claims no bound"});
-  const Status same = check_subject(certificate->subject, question.subject);
+  const Status same = check_subject(values, certificate->subject, question.subject);
   if (!same) return values.wrong("verify", same.error());
   question.fleet.horizon = certificate->subject.horizon;
   const auto instance = bounds::make_instance(question.jobs.trace, question.fleet);

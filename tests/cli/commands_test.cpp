@@ -435,6 +435,10 @@ TEST_F(Commands, BoundProvesWhatNoScheduleCanBeat) {
   EXPECT_EQ(run(line + " --verify proof.json").status, 0);
   EXPECT_EQ(complaint("bound --jobs jobs.csv --gpus 3 --verify proof.json"),
             "--verify: the certificate is about --gpus 2, the command about 3");
+  EXPECT_NE(complaint(line + " --verify proof.json --et-a 0.5").find("is about --et-a"),
+            std::string::npos);
+  EXPECT_NE(complaint(line + " --verify proof.json --certificate other.json").find("one of them"),
+            std::string::npos);
   std::string forged = read("proof.json");
   const std::size_t at = forged.find("\"value\":") + 8;
   forged.insert(at, "9");
