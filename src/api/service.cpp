@@ -98,7 +98,9 @@ const char* holder_name(control::Fleet::Holder holder) {
   return "";
 }
 
-const char* slice_state(const cluster::Slice& slice) {
+// What is not ours to use is shown to policies as busy, but nobody knows whether it is.
+const char* slice_state(const cluster::Slice& slice, control::Fleet::Holder holder) {
+  if (holder != control::Fleet::Holder::kNobody) return "held";
   switch (slice.state) {
     case cluster::SliceState::kAbsent:
       return "absent";
@@ -112,6 +114,12 @@ const char* slice_state(const cluster::Slice& slice) {
       return "destroying";
   }
   return "";
+}
+
+// "draining": it takes no job, and those it has are ending or being stopped.
+const char* gpu_state(const control::Fleet& fleet, GpuId gpu) {
+  if (fleet.usable(gpu)) return "usable";
+  return fleet.blocked(gpu) ? "out" : "draining";
 }
 
 bool owns(const Caller& caller, const Job& job) {
@@ -257,6 +265,12 @@ Answer Service::show_job(const Job& job) const {
       or_null(job.spec.deadline.has_value(), job.spec.deadline.value_or(Micros{}).to_seconds());
   json["time_limit_s"] =
       or_null(job.spec.time_limit.has_value(), job.spec.time_limit.value_or(Micros{}).to_seconds());
+  json["times_s"] = Json::object();
+  for (std::size_t i = 0; i < job.spec.times.size(); ++i) {
+    if (!job.spec.times[i]) continue;
+    json["times_s"][std::to_string(workload::kSliceSizes[i])] = job.spec.times[i]->to_seconds();
+  }
+  json["checkpoint"] = job.spec.checkpoint;
   json["directory"] = job.spec.directory;
   json["energy_j_estimated"] = energy_of(job);
   json["waits"] = control::why_waiting(controller_, job);
@@ -291,6 +305,7 @@ Answer Service::gpus(const Caller& caller) const {
     gpu["gpu"] = i;
     gpu["uuid"] = fleet.gpus()[i].uuid;
     gpu["name"] = fleet.gpus()[i].name;
+    gpu["state"] = gpu_state(fleet, GpuId{i});
     gpu["usable"] = fleet.usable(GpuId{i});
     gpu["why_unusable"] = fleet.why_unusable(GpuId{i});
     gpu["power_w"] = or_null(reading.read, reading.power_w);
@@ -298,11 +313,13 @@ Answer Service::gpus(const Caller& caller) const {
     gpu["slices"] = Json::array();
     for (const mig::Placement placement : fleet.cluster().gpus[i].layout.instances()) {
       const cluster::SliceId id = cluster::slice_id(GpuId{i}, placement.start);
+      // What stands for a GPU that is out is no slice.
+      if (fleet.holder(id) == control::Fleet::Holder::kBlocked) continue;
       const Job* job = controller_.job_on(id);
       Json slice;
       slice["slice"] = mig::format_placement(fleet.model(), placement);
       slice["uuid"] = fleet.instance(id).uuid;
-      slice["state"] = slice_state(fleet.cluster().slice(id));
+      slice["state"] = slice_state(fleet.cluster().slice(id), fleet.holder(id));
       slice["holder"] = holder_name(fleet.holder(id));
       slice["memory_gib"] = fleet.model().profiles[placement.profile].memory_gib;
       slice["job"] = job == nullptr ? Json() : Json(job->id);

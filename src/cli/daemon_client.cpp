@@ -62,7 +62,8 @@ DaemonClient::DaemonClient(const Values& values)
   if (!address_.tcp || !values.is_set("token-file")) return;
   const std::string path = values.text("token-file");
   std::ifstream file(path);
-  if (!std::getline(file, token_)) trouble_ = fmt::format("no token can be read from {}", path);
+  if (!std::getline(file, token_))
+    trouble_ = fmt::format("--token-file: no token can be read from {}", path);
 }
 
 DaemonClient::~DaemonClient() {
@@ -100,8 +101,6 @@ bool DaemonClient::connect_tcp() {
 }
 
 bool DaemonClient::connect(std::string& why) {
-  why = trouble_;
-  if (!why.empty()) return false;
   if (address_.tcp ? connect_tcp() : connect_unix()) return true;
   why = fmt::format(
       "no daemon answers at {} ({}); start one with `partita serve`, or name its "
@@ -151,6 +150,11 @@ bool DaemonClient::receive(DaemonAnswer& answer) {
 DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
                                const std::string& body) {
   DaemonAnswer answer;
+  if (!trouble_.empty()) {
+    answer.status = 400;
+    answer.message = trouble_;
+    return answer;
+  }
   const std::string shown =
       address_.tcp && !token_.empty() ? fmt::format("Authorization: Bearer {}\r\n", token_) : "";
   const std::string request = fmt::format(
@@ -187,8 +191,21 @@ std::string default_state() {
 
 int fail(const DaemonAnswer& answer) {
   complain(answer.message);
-  if (answer.status == 0) return kUnreachable;
-  return answer.status == 404 || answer.status == 409 ? 1 : 2;
+  switch (answer.status) {
+    case 0:
+      return kUnreachable;
+    case 401:
+    case 403:
+      return kForbidden;
+    case 404:
+    case 409:
+      return 1;
+    case 429:
+    case 503:
+      return kLater;
+    default:
+      return 2;
+  }
 }
 
 }  // namespace partita::cli

@@ -11,11 +11,15 @@
 
 namespace partita::cli {
 
-// The exit status of a client that finds no daemon.
-inline constexpr int kUnreachable = 3;
+// Exit statuses of a client beside 1, the answer is no, and 2, bad input.
+inline constexpr int kUnreachable = 3;  // there is no daemon
+inline constexpr int kForbidden = 4;    // the caller may not do this, or showed no good token
+inline constexpr int kLater = 5;        // there are too many jobs or requests, or no room, now
 
 struct DaemonAnswer {
-  int status = 0;  // of HTTP; 0: nobody answered, and `message` says why
+  // Of HTTP. 0: nobody answered, and `message` says why; 400 also without asking, when a flag is
+  // wrong.
+  int status = 0;
   std::string body;
   std::string state_header;  // Partita-State
   std::string message;       // of an error

@@ -78,9 +78,9 @@ std::string markdown_verb(const VerbRecord& record) {
 }
 
 constexpr std::string_view kStatusHelp =
-    "Exit status: 0 done, 1 the answer is no (the jobs cannot be run), 2 bad input, 3 no daemon. "
-    "Data goes to "
-    "stdout, everything else to stderr.";
+    "Exit status: 0 done, 1 the answer is no (the jobs cannot be run), 2 bad input; of the "
+    "daemon's clients also 3 no daemon, 4 not allowed, 5 too much for now. Data goes to stdout, "
+    "everything else to stderr.";
 
 constexpr std::string_view kMarkdownHead =
     "# The command line\n"
@@ -93,9 +93,11 @@ constexpr std::string_view kMarkdownHead =
     "warnings,\n"
     "progress and errors to stderr; `NO_COLOR` is respected. Exit status: 0 done, 1 the answer is "
     "no\n"
-    "(the jobs cannot be run on these GPUs), 2 bad input. An output file is written beside its "
-    "target\n"
-    "and renamed when it is whole.\n"
+    "(the jobs cannot be run on these GPUs), 2 bad input; of the daemon's clients also 3 no "
+    "daemon,\n"
+    "4 not allowed, 5 too many jobs or requests, or no room, for now. An output file is written "
+    "beside\n"
+    "its target and renamed when it is whole.\n"
     "\n"
     "Keys of scenario files are in the tables; [scenarios.md](scenarios.md) tells how to write "
     "one.\n";
@@ -159,8 +161,11 @@ std::string sentence(std::string_view text) {
 std::string flag_usage(const FlagRecord& flag) {
   if (flag.positional() && flag.metavar == flag.name) return std::string(flag.name);
   if (flag.positional()) return fmt::format("{}: {}", flag.name, flag.metavar);
-  if (flag.is_switch()) return shown_name(flag);
-  return fmt::format("{} {}", shown_name(flag), flag.metavar);
+  const std::string name = flag.letter.empty()
+                               ? shown_name(flag)
+                               : fmt::format("-{}, {}", flag.letter, shown_name(flag));
+  if (flag.is_switch()) return name;
+  return fmt::format("{} {}", name, flag.metavar);
 }
 
 std::string flag_details(const FlagRecord& flag) {

@@ -142,8 +142,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "default is the name of the program.",
      .verbs = set_of(Verb::kSubmit), .typed = "name"},
     {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
-     .sentence = "GPU memory it needs; auto begins as jobs of that name ended, or on the smallest "
-                 "slice, and goes to a larger one in time.",
+     .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.75); auto begins as jobs "
+                 "of that name ended, or on the smallest slice, and goes to a larger one in time.",
      .verbs = set_of(Verb::kSubmit), .check = check_memory},
     {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",
      .sentence = "When it should be done: from now, or an instant of ISO 8601 in UTC.",
@@ -156,7 +156,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSubmit), .check = check_span, .typed = "time-limit"},
     {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
      .sentence = "A variable of its environment; may be given several times.",
-     .verbs = set_of(Verb::kSubmit), .repeats = true},
+     .verbs = set_of(Verb::kSubmit), .check = check_variables, .repeats = true},
     {.name = "job-checkpoint", .kind = ValueKind::kText, .metavar = "COMMAND",
      .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
                  "PARTITA_PID is the job's process. Split into words, not given to a shell.",

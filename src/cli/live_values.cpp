@@ -138,6 +138,14 @@ Result<Micros> parse_deadline(std::string_view text, Micros now) {
   return micros_from_seconds(*seconds);
 }
 
+Status check_variables(std::string_view text) {
+  for (const std::string_view entry : split(text, '\n')) {
+    const auto equals = entry.find('=');
+    if (equals == 0 || equals == std::string_view::npos) return wanted(entry, "NAME=VALUE");
+  }
+  return {};
+}
+
 Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view text) {
   std::vector<std::pair<int, Micros>> times;
   for (const std::string_view part : split(text, ',')) {
@@ -160,11 +168,10 @@ Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
     const auto dash = part.find('-');
     const auto first = parse_int(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
-    const bool good = first && last && *first >= 1 && *last >= *first &&
-                      *last - *first < static_cast<std::int64_t>(kJobsMax);
-    if (!good || numbers.size() + static_cast<std::size_t>(*last - *first) >= kJobsMax) {
-      return wanted(text, "numbers of jobs such as 12 or 12,14-20");
-    }
+    const bool good = first && last && *first >= 1 && *last >= *first;
+    if (!good) return wanted(text, "numbers of jobs such as 12 or 12,14-20");
+    const auto room = static_cast<std::int64_t>(kJobsMax - numbers.size());
+    if (*last - *first >= room) return wanted(text, fmt::format("at most {} jobs", kJobsMax));
     for (std::int64_t i = *first; i <= *last; ++i) numbers.push_back(i);
   }
   return numbers;
@@ -211,8 +218,9 @@ std::string shown_instant(double seconds) {
 std::string shown_span(double seconds) {
   if (seconds < 0) return "-" + shown_span(-seconds);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto minutes = static_cast<std::int64_t>(seconds / 60);
-  if (minutes < 60) return fmt::format("{}m {}s", minutes, static_cast<int>(seconds) % 60);
+  const std::int64_t whole = std::llround(seconds);
+  const std::int64_t minutes = whole / 60;
+  if (minutes < 60) return fmt::format("{}m {}s", minutes, whole % 60);
   return fmt::format("{}h {}m", minutes / 60, minutes % 60);
 }
 

@@ -25,6 +25,9 @@ Result<Micros> parse_time_span(std::string_view text);
 // "+2h" from `now`, or an instant of ISO 8601 in UTC: "2026-11-15T18:30:00Z".
 Result<Micros> parse_deadline(std::string_view text, Micros now);
 
+// That every line is NAME=VALUE.
+Status check_variables(std::string_view text);
+
 // "1g=20m,7g=5m": compute slices and the time on them.
 Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view text);
 

@@ -95,6 +95,12 @@ std::string queue_text(const Json& jobs, bool bold) {
   return table.text(bold);
 }
 
+std::string joined(const Json& words) {
+  std::string text;
+  for (const Json& word : words) text += (text.empty() ? "" : " ") + word.get<std::string>();
+  return text;
+}
+
 std::string attempts_text(const Json& job, bool bold) {
   Table table({{"attempt", Align::kRight},
                {"slice", Align::kLeft},
@@ -118,14 +124,40 @@ std::string attempts_text(const Json& job, bool bold) {
   return table.text(bold);
 }
 
+// What was asked for when it was submitted, a line each; what was not is not named.
+std::string wishes_text(const Json& job) {
+  std::string text;
+  const auto line = [&](const char* what, const std::string& value) {
+    text += fmt::format("{:<11} {}\n", what, value);
+  };
+  if (job["memory_gib"].is_number()) {
+    line("memory", fmt::format("{:g} GiB as given", job["memory_gib"].get<double>()));
+  }
+  if (job["deadline_s"].is_number()) {
+    const double deadline = job["deadline_s"].get<double>();
+    line("deadline", fmt::format("{} (+{})", shown_instant(deadline),
+                                 shown_span(deadline - job["submitted_s"].get<double>())));
+  }
+  if (job["time_limit_s"].is_number()) {
+    line("time limit", shown_span(job["time_limit_s"].get<double>()));
+  }
+  std::string times;
+  for (const auto& [size, seconds] : job["times_s"].items()) {
+    times +=
+        fmt::format("{}{}g {}", times.empty() ? "" : ", ", size, shown_span(seconds.get<double>()));
+  }
+  if (!times.empty()) line("takes", times);
+  if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
+  return text;
+}
+
 std::string story_text(const Json& job, bool bold) {
-  std::string command;
-  for (const Json& word : job["argv"]) command += " " + word.get<std::string>();
   const double submitted = job["submitted_s"].get<double>();
-  std::string text =
-      fmt::format("job {} {} is {}: {}\nsubmitted {} by uid {}:{}\n", job["id"].get<std::int64_t>(),
-                  text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
-                  shown_instant(submitted), job["uid"].get<std::int64_t>(), command);
+  std::string text = fmt::format(
+      "job {} {} is {}: {}\nsubmitted {} by uid {}: {}\n", job["id"].get<std::int64_t>(),
+      text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
+      shown_instant(submitted), job["uid"].get<std::int64_t>(), joined(job["argv"]));
+  text += wishes_text(job);
   text += fmt::format("energy {:.0f} J*\n", number_or_zero(job, "energy_j_estimated"));
   for (const Json& why : job["waits"]) text += "waits: " + why.get<std::string>() + "\n";
   if (!job["attempts"].empty()) text += "\n" + attempts_text(job, bold);
@@ -238,6 +270,10 @@ Outcome run_wait(const Values& values, Console& console) {
         const std::string state = job["state"].get<std::string>();
         if (is_over(state)) {
           all_done = all_done && state == "done";
+          if (state != "done" && !values.has_switch("json")) {
+            console.out.write(
+                fmt::format("job {} {}: {}\n", id, state, text_or(job, "reason", "")));
+          }
           ended.push_back({{"id", id}, {"state", state}, {"reason", job["reason"]}});
           break;
         }
@@ -251,6 +287,12 @@ Outcome run_wait(const Values& values, Console& console) {
 
 namespace {
 
+// "" or why jobs are not placed there.
+std::string trouble_of(const Json& gpu) {
+  const std::string state = text_or(gpu, "state", "");
+  return state == "usable" ? "" : fmt::format(", {}: {}", state, text_or(gpu, "why_unusable", ""));
+}
+
 std::string top_text(const Json& gpus, const Json& status, bool bold) {
   std::string text =
       fmt::format("{}, {}{}\n", text_or(status, "backend", ""), text_or(status, "policy", ""),
@@ -260,10 +302,9 @@ std::string top_text(const Json& gpus, const Json& status, bool bold) {
   }
   text += "\n";
   for (const Json& gpu : gpus["gpus"]) {
-    text +=
-        fmt::format("\nGPU {} {} {:.0f} W{}\n", gpu["gpu"].get<int>(),
-                    gpu["name"].get<std::string>(), number_or_zero(gpu, "power_w"),
-                    gpu["usable"].get<bool>() ? "" : ", out: " + text_or(gpu, "why_unusable", ""));
+    text += fmt::format("\nGPU {} {} {:.0f} W{}\n", gpu["gpu"].get<int>(),
+                        gpu["name"].get<std::string>(), number_or_zero(gpu, "power_w"),
+                        trouble_of(gpu));
     Table table({{"slice", Align::kLeft},
                  {"state", Align::kLeft},
                  {"job", Align::kRight},

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/failpoint.h"
@@ -24,6 +25,14 @@ void say(const std::string& line) {
   const double now = real_clock().now().to_seconds();
   const std::string text = fmt::format("{} {}\n", shown_instant(now), line);
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it
+}
+
+// The same for programs that read logs.
+void say_json(const std::string& line) {
+  const nlohmann::ordered_json json{{"at_s", real_clock().now().to_seconds()}, {"text", line}};
+  const std::string text =
+      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
 std::string own_program() {
@@ -98,9 +107,10 @@ Outcome run_serve(const Values& values, Console&) {
   }
   make_parent(settings.state);
   make_parent(settings.socket);
-  const Status ran = daemon::run_daemon(settings, say);
+  const auto teller = values.has_switch("json") ? say_json : say;
+  const Status ran = daemon::run_daemon(settings, teller);
   if (!ran) return ran.error();
-  say("stopped; jobs go on");
+  teller("stopped; jobs go on");
   return 0;
 }
 

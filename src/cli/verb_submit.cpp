@@ -48,7 +48,13 @@ Result<Json> body_of(const Values& values) {
       values.is_set("job-name") ? values.text("job-name") : name_of_program(values.command.front());
   if (const auto memory = parse_memory(values.text("mem")); *memory) body["memory_gib"] = **memory;
   if (values.is_set("job-deadline")) {
-    const auto deadline = parse_deadline(values.text("job-deadline"), real_clock().now());
+    const Micros now = real_clock().now();
+    const auto deadline = parse_deadline(values.text("job-deadline"), now);
+    if (*deadline <= now) {
+      return values.wrong("job-deadline",
+                          Error{fmt::format("{} has passed; it is {}", values.text("job-deadline"),
+                                            shown_instant(now.to_seconds()))});
+    }
     body["deadline_s"] = deadline->to_seconds();
   }
   if (values.is_set("time")) {

@@ -154,9 +154,9 @@ void Controller::take(const Submit& submit) {
     return reply(submit.ticket, Reply::Kind::kRefused, {}, "the key of the submission is too long");
   }
   if (fitting_profiles(submit.spec.memory_gib.value_or(0)) == 0) {
-    return reply(
-        submit.ticket, Reply::Kind::kRefused, {},
-        fmt::format("no slice of {} has {:g} GiB", fleet_.model().title, *submit.spec.memory_gib));
+    return reply(submit.ticket, Reply::Kind::kRefused, {},
+                 fmt::format("no slice of {} has {:g} GiB; the largest has {:g}",
+                             fleet_.model().title, *submit.spec.memory_gib, largest_gib()));
   }
   if (const auto full = no_room_for(submit)) {
     return reply(submit.ticket, Reply::Kind::kFull, {}, *full);

@@ -42,11 +42,19 @@ std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIn
   const mig::GpuModel& model = fleet.model();
   if (!fleet.usable(gpu))
     return fmt::format("GPU {} is out: {}", gpu.value, fleet.why_unusable(gpu));
+  if (fleet.in_step(gpu)) return fmt::format("GPU {} is being cut", gpu.value);
   const mig::Layout& layout = fleet.cluster().gpus[gpu.value].layout;
+  const double need_gib = model.profiles[profile].memory_gib;
+  for (const mig::Placement placement : layout.instances()) {
+    const cluster::Slice& slice = fleet.cluster().slice(cluster::slice_id(gpu, placement.start));
+    const bool free = slice.state == cluster::SliceState::kIdle && !slice.closing;
+    if (!free || model.profiles[placement.profile].memory_gib < need_gib) continue;
+    return fmt::format("GPU {} has {} idle, and the policy does not give it to this job", gpu.value,
+                       mig::format_placement(model, placement));
+  }
   for (const std::uint8_t start : model.profiles[profile].starts) {
     if (!mig::fits(model, layout, {profile, start})) continue;
-    return fmt::format("GPU {} has room, {}", gpu.value,
-                       fleet.in_step(gpu) ? "and is being cut" : "but the policy keeps it");
+    return fmt::format("GPU {} has room, and the policy has not cut it for this job", gpu.value);
   }
   std::vector<std::string> holders;
   for (const mig::Placement placement : layout.instances()) {
@@ -60,11 +68,14 @@ std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIn
 std::vector<std::string> why_waiting(const Controller& controller, const Job& job) {
   std::vector<std::string> sentences;
   if (job.state() != JobState::kQueued) return sentences;
+  if (controller.options().shadow) {
+    return {"the daemon is in the shadow: it decides, and starts nothing"};
+  }
   const mig::GpuModel& model = controller.fleet().model();
   const auto profile = tightest(model, job.progress.need_gib);
   if (!profile) return {fmt::format("no slice has {:.2f} GiB", job.progress.need_gib)};
-  sentences.push_back(fmt::format("needs {:.2f} GiB: a {} or more", job.progress.need_gib,
-                                  model.profiles[*profile].name));
+  sentences.push_back(fmt::format("needs {:.2f} GiB: a {} is the smallest that holds it",
+                                  job.progress.need_gib, model.profiles[*profile].name));
   const auto gpus = static_cast<std::uint32_t>(controller.fleet().gpus().size());
   for (std::uint32_t i = 0; i < std::min(gpus, kGpusMax); ++i) {
     sentences.push_back(sentence_for(controller, GpuId{i}, *profile));

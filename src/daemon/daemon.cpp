@@ -153,7 +153,7 @@ device::Answer<std::vector<device::GpuInfo>> Daemon::wait_for_driver() {
 Status Daemon::open_controller() {
   const mig::GpuModel& model = *gpus_.front().model;
   beginning_.version = settings_.version;
-  beginning_.policy = settings_.policy;
+  beginning_.policy = with_absolute_files(settings_.policy, settings_.seed);
   beginning_.seed = settings_.seed;
   beginning_.options.shadow = settings_.shadow;
   beginning_.options.limits.queue_jobs_per_user_max = settings_.limits.jobs_per_user;
@@ -166,7 +166,7 @@ Status Daemon::open_controller() {
   }
   auto made = make_policies(beginning_);
   if (!made) return made.error();
-  const std::string doubt = doubt_about(beginning_.policy);
+  const std::string doubt = doubt_about(settings_.policy);
   if (!doubt.empty()) say_(doubt);
   controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
                                                       beginning_.gpus, std::move(made->scheduler),
@@ -211,7 +211,8 @@ Status Daemon::restore() {
     const device::Answer<std::vector<device::Instance>> instances =
         backend_->instances(gpus_[i].id);
     if (!instances) {  // the others are served all the same
-      inputs_.push_back(control::GpuHealth{GpuId{i}, false, instances.error().message});
+      const std::string why = without_name(instances.error().message, gpus_[i].id);
+      inputs_.push_back(control::GpuHealth{GpuId{i}, false, why, false});
       continue;
     }
     beginning_.inventories.push_back({GpuId{i}, *instances});
@@ -323,7 +324,11 @@ std::string Daemon::why_closed() {
   struct statvfs disk {};
   const bool known = ::statvfs(settings_.state.c_str(), &disk) == 0;
   const bool full = known && disk.f_bavail * disk.f_frsize < kDiskBytesMin;
-  disk_full_ = full ? "the disk of the daemon is nearly full" : "";
+  disk_full_ = full ? fmt::format(
+                          "the disk of {} has less than {} MiB left; no job is taken until "
+                          "there is room",
+                          settings_.state, kDiskBytesMin >> 20U)
+                    : "";
   return disk_full_;
 }
 

@@ -28,6 +28,11 @@ bool is_out(device::Fault fault) {
 
 }  // namespace
 
+std::string without_name(const std::string& sentence, GpuId gpu) {
+  const std::string name = fmt::format("GPU {}: ", gpu.value);
+  return sentence.starts_with(name) ? sentence.substr(name.size()) : sentence;
+}
+
 DeviceWorkers::DeviceWorkers(device::Backend& backend, std::vector<GpuId> gpus)
     : backend_(backend), gpus_(std::move(gpus)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   CHECK(wake_ >= 0);
@@ -135,7 +140,8 @@ void DeviceWorkers::destroy(std::uint32_t index, const control::Destroy& destroy
 void DeviceWorkers::tell_health(std::uint32_t index, bool usable, const std::string& why) {
   if (workers_[index]->usable == usable) return;
   workers_[index]->usable = usable;
-  give(control::Input(control::GpuHealth{GpuId{index}, usable, why}));
+  give(control::Input(
+      control::GpuHealth{GpuId{index}, usable, without_name(why, gpus_[index]), false}));
 }
 
 void DeviceWorkers::survey(std::uint32_t index) {

@@ -19,6 +19,9 @@ namespace partita::daemon {
 struct Survey {};
 using DeviceCommand = std::variant<control::Create, control::Destroy, Survey>;
 
+// The sentence of a backend without the "GPU 1: " in front: whoever hears it knows the GPU.
+std::string without_name(const std::string& sentence, GpuId gpu);
+
 class DeviceWorkers {
  public:
   // `gpus`: as the backend numbers them, in the order of the controller. `backend` outlives this.

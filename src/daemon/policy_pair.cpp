@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "policies/registry.h"
 
 namespace partita::daemon {
@@ -19,7 +21,22 @@ std::size_t split_of(const std::string& policy, std::uint64_t seed) {
   return policy.rfind('/');  // the sentence then names the file
 }
 
+std::string with_absolute_file(const std::string& name) {
+  for (const std::string prefix : {"learned:", "timetable:@"}) {
+    if (!name.starts_with(prefix)) continue;
+    return prefix + std::filesystem::absolute(name.substr(prefix.size())).string();
+  }
+  return name;
+}
+
 }  // namespace
+
+std::string with_absolute_files(const std::string& policy, std::uint64_t seed) {
+  const auto slash = split_of(policy, seed);
+  if (slash == std::string::npos) return policy;
+  return with_absolute_file(policy.substr(0, slash)) + "/" +
+         with_absolute_file(policy.substr(slash + 1));
+}
 
 Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
   const auto slash = split_of(beginning.policy, beginning.seed);

@@ -9,6 +9,10 @@ namespace partita::daemon {
 
 Result<control::PolicyPair> make_policies(const control::Beginning& beginning);
 
+// With the files it names by their absolute paths: whoever reads the name later, a replay above
+// all, stands in another folder.
+std::string with_absolute_files(const std::string& policy, std::uint64_t seed);
+
 // What an operator may not have meant by a policy; empty: nothing.
 std::string doubt_about(const std::string& policy);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "mig/gpu_model.h"
 
 namespace partita::daemon {
@@ -23,6 +25,17 @@ TEST(PolicyPair, ModelsWithPathsCanBeNamedOnBothSides) {
   EXPECT_TRUE(
       made("learned:" + models + "place.safetensors/learned:" + models + "smart-mig.safetensors")
           .ok());
+}
+
+TEST(PolicyPair, FilesAreKnownByTheirAbsolutePaths) {
+  const std::string here = std::filesystem::current_path().string() + "/";
+  EXPECT_EQ(with_absolute_files("fifo/learned:a.safetensors", 1),
+            "fifo/learned:" + here + "a.safetensors");
+  EXPECT_EQ(with_absolute_files("mdd+slowest/timetable:@t.txt", 1),
+            "mdd+slowest/timetable:@" + here + "t.txt");
+  for (const char* same : {"fifo+tightest/migm-b", "fifo/learned:/a/b", "fifo"}) {
+    EXPECT_EQ(with_absolute_files(same, 1), same);
+  }
 }
 
 TEST(PolicyPair, WhatCannotBeMadeIsNamed) {

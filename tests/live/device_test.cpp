@@ -198,9 +198,49 @@ TEST(Device, ASliceOfSomebodyElseIsPlannedAround) {
   bool foreign = false;
   const Json gpus = daemon.get("/v1/gpus")["gpus"];
   for (const Json& slice : gpus[0]["slices"]) {
-    foreign = foreign || slice["holder"] == "foreign";
+    foreign = foreign || (slice["holder"] == "foreign" && slice["state"] == "held");
   }
   EXPECT_TRUE(foreign);
+}
+
+TEST(Device, AGpuThatIsOutIsShownAsSuchAndWithoutSlices) {
+  const store::test::TemporaryFolder folder;
+  DaemonProcess daemon(folder.path(), "faulty:F6,gpu=1,after=10@simulated:2xa100-40gb");
+  ASSERT_TRUE(daemon.start(kQuick)) << daemon.said();
+  const auto gpu = [&] { return daemon.get("/v1/gpus")["gpus"][1]; };
+  ASSERT_TRUE(comes_true([&] { return gpu()["state"] == "out"; })) << gpu().dump(1);
+  EXPECT_TRUE(gpu()["slices"].empty());
+  // Its number is said once, and why.
+  EXPECT_NE(daemon.said().find("gpu-out: GPU 1: "), std::string::npos) << daemon.said();
+  EXPECT_EQ(daemon.said().find("GPU 1: GPU 1"), std::string::npos) << daemon.said();
+}
+
+TEST(Device, WhoChangesLayoutsBesideTheDaemonIsWarned) {
+  const store::test::TemporaryFolder folder;
+  const std::string backend = std::string("nvml:") + PARTITA_FAKE_NVML_LIBRARY;
+  const std::string fake = "PARTITA_FAKE_NVML=reset gpus=a100-40gb mig=on";
+  DaemonProcess daemon(folder.path(), backend);
+  ASSERT_TRUE(daemon.start(kQuick, {fake})) << daemon.said();
+  std::ofstream(folder.path() + "/l.yaml")
+      << "version: v1\nmig-configs:\n  whole:\n    - devices: all\n      mig-enabled: true\n"
+         "      mig-devices: {\"7g.40gb\": 1}\n";
+  const std::vector<std::string> apply{"/usr/bin/env",
+                                       fake,
+                                       "PARTITA_SOCKET=" + daemon.socket(),
+                                       program(),
+                                       "layout",
+                                       "apply",
+                                       "-f",
+                                       folder.path() + "/l.yaml",
+                                       "--backend",
+                                       backend,
+                                       "--journal",
+                                       folder.path() + "/j.json"};
+  const std::string printed = folder.path() + "/printed";
+  EXPECT_EQ(run_to_end(apply, printed), 0);
+  std::ifstream in(printed);
+  const std::string said(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(said.find("GPU 0 is served by a daemon"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
 #include "live/live_fixture.h"
@@ -179,6 +180,56 @@ TEST_F(Live, InTheShadowItDecidesAndTouchesNothing) {
   const Json gpus = daemon_.get("/v1/gpus")["gpus"];
   for (const Json& gpu : gpus) EXPECT_TRUE(gpu["slices"].empty());
   EXPECT_NE(daemon_.said().find("would cut GPU"), std::string::npos);
+}
+
+TEST_F(Live, WhatWasAskedForIsShown) {
+  ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
+  const std::string id =
+      submit({"--mem", "3G", "--deadline", "+2h", "--time", "1g=20m,7g=5m", "--time-limit", "90m",
+              "--checkpoint", "save 'a b'", "--", "/bin/true"});
+  const Json json = job(id);
+  EXPECT_EQ(json["times_s"], (Json{{"1", 1200.0}, {"7", 300.0}}));
+  EXPECT_EQ(json["checkpoint"], (Json{"save", "a b"}));
+  const std::string story = partita({"job", id});
+  for (const char* line : {"memory      3 GiB as given\n", "(+2h 0m)\n", "time limit  1h 30m\n",
+                           "takes       1g 20m 0s, 7g 5m 0s\n", "checkpoint  save a b\n",
+                           "waits: the daemon is in the shadow"}) {
+    EXPECT_NE(story.find(line), std::string::npos) << line << "\n" << story;
+  }
+  EXPECT_NE(partita({"submit", "--deadline", "2020-01-01T00:00:00Z", "--", "/bin/true"}, 2)
+                .find("--deadline: 2020-01-01T00:00:00Z has passed"),
+            std::string::npos);
+}
+
+TEST_F(Live, WaitNamesTheJobsThatWereNotDone) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string good = submit({"--mem", "3G", "--", "/bin/true"});
+  const std::string bad = submit({"--mem", "3G", "--", "/bin/false"});
+  EXPECT_EQ(partita({"wait", good + "," + bad}, 1), "job " + bad + " failed: exit status 1\n");
+  EXPECT_EQ(partita({"wait", good}), "");
+}
+
+TEST_F(Live, WhoMayNotAndWhoMustWaitAreToldApartByStatus) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: everybody else here is the daemon's own user";
+  ASSERT_TRUE(daemon_.start({"--shadow", "--jobs-per-user", "1"})) << daemon_.said();
+  const std::string id = submit({"--mem", "3G", "--", "/bin/true"});
+  partita({"submit", "--mem", "3G", "--", "/bin/true"}, 5);
+  EXPECT_EQ(
+      as_nobody([&] {
+        return run_to_end({program(), "cancel", id, "--socket", daemon_.socket()}, "/dev/null");
+      }),
+      4);
+}
+
+TEST_F(Live, LinesOfItsLogCanBeJson) {
+  ASSERT_TRUE(daemon_.start({"--json"})) << daemon_.said();
+  std::istringstream lines(daemon_.said());
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const Json json = Json::parse(line);
+    EXPECT_TRUE(json["at_s"].is_number() && json["text"].is_string()) << line;
+  }
+  EXPECT_GT(count, 0);
 }
 
 TEST_F(Live, TheSameKeyIsTheSameJob) {

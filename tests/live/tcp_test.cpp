@@ -172,8 +172,8 @@ TEST_F(Tcp, ATokenIsShownOnceAndKeptNowhere) {
       printed({"submit", "--socket", address_, "--token-file", file, "--", "/usr/bin/env"});
   printed({"wait", "1", "--socket", address_, "--token-file", file});
   EXPECT_EQ(id, "1\n");
-  printed({"queue", "--socket", address_, "--token-file", folder_.path() + "/none"}, 3);
-  printed({"queue", "--socket", address_}, 2);
+  printed({"queue", "--socket", address_, "--token-file", folder_.path() + "/none"}, 2);
+  printed({"queue", "--socket", address_}, 4);
   struct stat tokens {};
   ASSERT_EQ(::stat((state() + "/tokens").c_str(), &tokens), 0);
   EXPECT_EQ(tokens.st_mode & 0777U, 0600U);
