@@ -30,6 +30,7 @@ class DaemonProcess {
   // Waits until it has, at most so long.
   bool ends_within(double seconds);
 
+  pid_t pid() const { return pid_; }
   const std::string& socket() const { return socket_; }
   const std::string& folder() const { return folder_; }
   // What it said on stderr.
