@@ -169,11 +169,35 @@ std::optional<mig::ChangeStep> Fleet::condemned_step(GpuId gpu) {
   return {};
 }
 
+template <typename Visit>
+void Fleet::each_quarantined(GpuId gpu, Visit visit) const {
+  if (!changes_[gpu.value].has_quarantined) return;
+  const mig::Layout layout = cluster_.gpus[gpu.value].layout;
+  for (const mig::Placement placement : layout.instances()) {
+    const SliceId slice = cluster::slice_id(gpu, placement.start);
+    if (slots_[slice.value].holder == Holder::kQuarantined) visit(slice);
+  }
+}
+
+// Condemned slices are destroyed; one that is refused again is quarantined again.
+void Fleet::try_quarantined_again(GpuId gpu, Micros now) {
+  bool left = false;
+  each_quarantined(gpu, [&](SliceId slice) {
+    const bool due = now >= slots_[slice.value].retry_at;
+    left = left || !due;
+    if (!due) return;
+    vacate(slice);
+    condemn_slice(slice);
+  });
+  changes_[gpu.value].has_quarantined = left;
+}
+
 std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
   std::vector<Step> steps;
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     GpuChange& change = changes_[i];
     if (change.in_step || change.unsure || now < change.retry_at) continue;
+    try_quarantined_again(GpuId{i}, now);
     auto step = change.has_condemned ? condemned_step(GpuId{i}) : std::nullopt;
     if (!step && change.target && cluster_.gpus[i].layout == *change.target) change.target.reset();
     if (!step && change.target) step = startable_step(GpuId{i});
@@ -189,10 +213,14 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
 
 std::optional<Micros> Fleet::next_retry(Micros now) const {
   std::optional<Micros> next;
-  for (const GpuChange& change : changes_) {
-    if (change.in_step || change.unsure || change.retry_at <= now) continue;
-    if (!change.target && !change.has_condemned) continue;
-    next = std::min(next.value_or(change.retry_at), change.retry_at);
+  const auto sooner = [&](Micros time) {
+    if (time > now) next = std::min(next.value_or(time), time);
+  };
+  for (std::uint32_t i = 0; i < changes_.size(); ++i) {
+    const GpuChange& change = changes_[i];
+    if (change.in_step || change.unsure) continue;
+    if (change.target || change.has_condemned) sooner(change.retry_at);
+    each_quarantined(GpuId{i}, [&](SliceId slice) { sooner(slots_[slice.value].retry_at); });
   }
   return next;
 }
@@ -250,6 +278,8 @@ bool Fleet::not_destroyed(GpuId gpu, mig::Placement placement, Micros now) {
     return false;
   }
   occupy(slice, Holder::kQuarantined);
+  slots_[slice.value].retry_at = now + kQuarantineRetry;
+  changes_[gpu.value].has_quarantined = true;
   return true;
 }
 

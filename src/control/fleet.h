@@ -97,7 +97,7 @@ class Fleet {
   void not_created(GpuId gpu, mig::Placement placement, Micros now);
   void inventoried(GpuId gpu) { changes_[gpu.value].unsure = false; }
   void destroyed(GpuId gpu, mig::Placement placement);
-  // True when it was tried often enough and is left alone from now on.
+  // True when it was tried often enough and is left alone for a while.
   bool not_destroyed(GpuId gpu, mig::Placement placement, Micros now);
 
   // Takes no new job from now on; block() follows when the last one has left.
@@ -120,6 +120,7 @@ class Fleet {
     device::InstanceKey instance;
     cluster::JobHandle phantom;  // what makes it busy when it is not ours to use
     int destroy_tries = 0;
+    Micros retry_at;  // when it is quarantined
     bool condemned = false;
   };
   struct GpuChange {
@@ -129,8 +130,9 @@ class Fleet {
     Micros retry_wait;
     std::string why_unusable;
     bool blocked = false;
-    bool has_condemned = false;  // slices, perhaps
-    bool unsure = false;         // what is there
+    bool has_condemned = false;    // slices, perhaps
+    bool has_quarantined = false;  // slices, perhaps
+    bool unsure = false;           // what is there
   };
 
   void occupy(cluster::SliceId slice, Holder holder);
@@ -138,6 +140,9 @@ class Fleet {
   void back_off(GpuChange& change, Micros now);
   std::optional<mig::ChangeStep> startable_step(GpuId gpu) const;
   std::optional<mig::ChangeStep> condemned_step(GpuId gpu);
+  void try_quarantined_again(GpuId gpu, Micros now);
+  template <typename Visit>
+  void each_quarantined(GpuId gpu, Visit visit) const;
   void act(cluster::Action::Kind kind, cluster::SliceId slice, mig::ProfileIndex profile = 0);
 
   cluster::ClusterState cluster_;

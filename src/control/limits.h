@@ -26,6 +26,8 @@ struct Limits {
 inline constexpr Micros kDeviceRetryFirst = Micros::seconds(1);
 inline constexpr Micros kDeviceRetryMost = Micros::seconds(30);
 inline constexpr int kDestroyTriesMax = 5;
+// One that was given up is tried once more every so often: who held it may have gone.
+inline constexpr Micros kQuarantineRetry = Micros::seconds(600);
 
 // Energy and peaks of running attempts are written down at least this often.
 inline constexpr Micros kBookInterval = Micros::seconds(10);

@@ -26,6 +26,23 @@ void World::mischief(std::vector<control::Input>& inputs) {
   if (faults_.reboots && rng_.below(400) == 0) reboot(inputs);
 }
 
+// What somebody else made in the very place, and of the profile, that was being made when we went
+// down nobody can tell from ours.
+void World::own_what_was_being_made() {
+  const auto contents = store_.load();
+  if (!contents) return wrong("load: " + contents.error().message);
+  for (const store::InstanceRow& row : contents->instances) {
+    if (row.state != static_cast<std::int64_t>(control::SliceStage::kCreating)) continue;
+    const auto gpu = static_cast<std::uint32_t>(std::stoul(row.gpu.substr(row.gpu.find('-') + 1)));
+    for (DeviceSlice& slice : slices_[gpu]) {
+      const std::string& profile = model_->profiles[slice.placement.profile].name;
+      if (slice.placement.start != row.start || profile != row.profile) continue;
+      slice.foreign = false;
+      foreign_uuids_.erase(slice.key.uuid);
+    }
+  }
+}
+
 void World::break_gpu(std::uint32_t gpu, std::vector<control::Input>& inputs) {
   if (faults_.slices_vanish && !slices_[gpu].empty() && rng_.below(150) == 0) {
     remove_slice(GpuId{gpu}, slices_[gpu][rng_.below(slices_[gpu].size())].key.uuid);

@@ -181,6 +181,7 @@ void World::crash() {
     if (!process.claimed && rng_.below(2) == 0) process.begins_at = Micros::max();
   }
   for (auto& [key, pending] : unanswered_) pending.ticket = 0;
+  own_what_was_being_made();
   boot();
 }
 

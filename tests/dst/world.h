@@ -94,6 +94,7 @@ class World {
 
   void boot();
   void crash();
+  void own_what_was_being_made();
   void turn(bool faults);
   control::Beginning beginning() const;
   // Takes all turns again from the journal alone; each must give what it gave.
