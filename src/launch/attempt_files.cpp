@@ -36,15 +36,19 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-// Whole or not there, also after a power cut: written beside, synced, renamed.
-Status write_whole(const std::string& path, std::string_view text) {
+// Whether a file must be there after a power cut. What a machine that went down was doing is over
+// in any case, so only how an attempt ended must: the rest would cost the daemon a wait for the
+// disk with every start of a job.
+enum class Keep : std::uint8_t { kWhileUp, kPowerCut };
+
+// Whole or not there: written beside and renamed.
+Status write_whole(const std::string& path, std::string_view text, Keep keep = Keep::kWhileUp) {
   const std::string beside = path + ".new";
   {
     const Fd fd(
         ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (fd.get() < 0 || !write_all(fd.get(), text) || ::fdatasync(fd.get()) != 0) {
-      return failed(beside);
-    }
+    if (fd.get() < 0 || !write_all(fd.get(), text)) return failed(beside);
+    if (keep == Keep::kPowerCut && ::fdatasync(fd.get()) != 0) return failed(beside);
   }
   if (::rename(beside.c_str(), path.c_str()) != 0) return failed(path);
   return {};
@@ -280,7 +284,7 @@ Status AttemptFiles::write_pid(AttemptKey key, int pid, Micros at) const {
 }
 
 Status AttemptFiles::write_end(const Report& report) const {
-  return write_whole(path(report.key, "exit"), report_text(report));
+  return write_whole(path(report.key, "exit"), report_text(report), Keep::kPowerCut);
 }
 
 std::optional<Report> AttemptFiles::read_pid(AttemptKey key) const {
