@@ -48,7 +48,8 @@ std::string job_path(std::int64_t id) {
 }
 
 // One answer a job, in their order. Several at once: each waits for a commit, and those that come
-// together share one.
+// together share one. The last is asked for first: where jobs are cancelled it is the one that has
+// longest to wait, and a job cancelled before it would only make room for it to start.
 std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
                                        const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t kAtOnce = 32;
@@ -57,7 +58,8 @@ std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
   std::atomic<bool> away = false;
   const auto work = [&] {
     DaemonClient client(values);
-    for (std::size_t i = next++; i < numbers.size() && !away; i = next++) {
+    for (std::size_t n = next++; n < numbers.size() && !away; n = next++) {
+      const std::size_t i = numbers.size() - 1 - n;
       answers[i] = client.ask(method, job_path(numbers[i]));
       if (answers[i].status == 0) away = true;
     }
