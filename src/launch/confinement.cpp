@@ -176,6 +176,15 @@ void kill_cgroup(const std::string& folder) {
   if (!done) return;  // gone already
 }
 
+bool ended_for_memory(const std::string& folder) {
+  std::ifstream events(folder + "/memory.events");
+  std::string name;
+  for (std::int64_t count = 0; events >> name >> count;) {
+    if (name == "oom_kill") return count > 0;
+  }
+  return false;
+}
+
 void remove_cgroup(const std::string& folder) {
   if (folder.empty()) return;
   for (int i = 0; i < kRemoveTries; ++i) {

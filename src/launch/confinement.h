@@ -58,6 +58,8 @@ Status make_cgroup(const Confinement& confinement);
 bool enter_cgroup(const std::string& folder);
 // Everything in it gets SIGKILL. Nothing when there is none.
 void kill_cgroup(const std::string& folder);
+// Whether the kernel ended a process in it because all of them used more memory than they may.
+bool ended_for_memory(const std::string& folder);
 // Waits a moment for what was killed. Nothing when there is none.
 void remove_cgroup(const std::string& folder);
 

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 
 namespace partita::launch {
 namespace {
@@ -121,7 +122,22 @@ TEST_F(Confined, TheLimitOfMemoryEndsWhoGoesBeyondIt) {
     return memory[bytes / 2] == 'x' ? 0 : 1;
   };
   EXPECT_EQ(status_in_cgroup([&] { return fill(32U << 20U); }), 0);
+  EXPECT_FALSE(ended_for_memory(confinement_.cgroup));
   EXPECT_EQ(status_in_cgroup([&] { return fill(128U << 20U); }), -1);
+  EXPECT_TRUE(ended_for_memory(confinement_.cgroup));
+}
+
+// As the kernel writes it, for machines without the controller.
+TEST(EndedForMemory, IsReadFromTheEventsOfACgroup) {
+  const std::string folder = testing::TempDir();
+  const auto told = [&](const char* events) {
+    std::ofstream(folder + "/memory.events") << events;
+    return ended_for_memory(folder);
+  };
+  EXPECT_TRUE(told("low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n"));
+  EXPECT_FALSE(told("low 0\nhigh 0\nmax 12\noom 1\noom_kill 0\n"));
+  EXPECT_FALSE(told(""));
+  EXPECT_FALSE(ended_for_memory(folder + "/none"));
 }
 
 }  // namespace

@@ -381,6 +381,11 @@ int Supervision::run() {
 
 int Supervision::write_end() {
   kill_all();
+  // Not called "out of memory": that of the GPU is meant by it, and a larger slice would not help.
+  const std::string& cgroup = start_.confinement.cgroup;
+  if (!cgroup.empty() && ended_for_memory(cgroup)) {
+    tell("the kernel ended a process of it: it used more of the machine's memory than a job may");
+  }
   if (output_open_) copy_->copy_available(kLastBytes);
   remove_cgroup(start_.confinement.cgroup);
   Report report;
