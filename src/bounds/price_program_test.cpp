@@ -86,8 +86,10 @@ void Program::add_job(const BoundJob& job) {
 // Ends by `until`, or else in the stretch that begins at `late_from`, up to the next edge.
 void Program::add_ending(const BoundJob& job, std::size_t whole, double until, double late_from) {
   const bool in_time = until > 0;
-  if (!in_time) until = *std::ranges::upper_bound(edges_, late_from);
-  if (!in_time && late_from >= edges_.back()) until = 1e12;
+  if (!in_time) {
+    const auto next = std::ranges::upper_bound(edges_, late_from);
+    until = next == edges_.end() ? 1e12 : *next;
+  }
   const double late = std::max(0.0, late_from - job.due) * 1e-6 * kBoth.late;
   const std::size_t share = model_.add_column(in_time ? 0 : late, 0, kNoLimit);
   model_.set(whole, share, 1);

@@ -162,7 +162,8 @@ TEST(MigConfig, GeneratedConfigurationsFitTheirGpus) {
 TEST(MigConfig, WhatIsThereIsToldInFewEntries) {
   const auto with = [](GpuInfo gpu, const char* text) {
     GpuSituation one{std::move(gpu), {}};
-    for (const mig::Placement placement : mig::parse_layout(*one.gpu.model, text)->instances()) {
+    const mig::Layout layout = *mig::parse_layout(*one.gpu.model, text);
+    for (const mig::Placement placement : layout.instances()) {
       Occupied slice;
       slice.instance.placement = placement;
       one.slices.push_back(slice);

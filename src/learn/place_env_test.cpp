@@ -29,6 +29,10 @@ bool g_counts = false;
   if (at == nullptr) throw std::bad_alloc();
   return at;
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  if (g_counts) ++g_allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
 [[gnu::noinline]] void operator delete(void* at) noexcept {
   std::free(at);
 }
