@@ -209,7 +209,8 @@ Outcome run_cancel(const Values& values, Console& console) {
   int worst = 0;
   for (const DaemonAnswer& answer : ask_for_each(values, "DELETE", *numbers)) {
     if (answer.good()) {
-      for (const Json& id : answer.json()["jobs"]) cancelled.push_back(id);
+      const Json accepted = answer.json();  // named: a loop does not keep what it is part of
+      for (const Json& id : accepted["jobs"]) cancelled.push_back(id);
     } else {
       worst = std::max(worst, fail(answer));
       if (answer.status == 0) return worst;
