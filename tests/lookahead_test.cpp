@@ -216,5 +216,28 @@ TEST(Lookahead, OfALargeFleetItSimulatesASampleAndTheRestFollows) {
   }
 }
 
+// Of small slices only, and then of jobs of which every tenth needs a whole GPU.
+TEST(Lookahead, NoJobIsLeftWithoutASlice) {
+  for (const Mode mode : {Mode::kFree, Mode::kNone}) {
+    workload::Trace trace = cases::papers_day({.rate = 9, .hours = 5}, 3'000'001);
+    for (std::size_t i = 0; i < trace.jobs.size(); i += 10) trace.jobs[i].memory_gib = 30;
+    trace.jobs.back().memory_gib = 30;
+    const mig::GpuModel& model = **mig::find_gpu("a100-40gb");
+    sim::RunOptions options;
+    options.model = &model;
+    options.gpus = 2;
+    options.power = &model.power_curves.front();
+    options.preemption.mode = mode;
+    const auto scheduler = policies::make_scheduler("cedf", 1);
+    const auto ahead = policies::make_scheduler("cedf", 1);
+    sim::RunExtras extras;
+    extras.forecast_scheduler = ahead->get();
+    Watched lookahead(options_of("start=12,every=20", options.gpus));
+    const auto result = sim::simulate(trace, options, **scheduler, lookahead, extras);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_EQ(result->jobs, trace.jobs.size());
+  }
+}
+
 }  // namespace
 }  // namespace partita

@@ -23,21 +23,24 @@ constexpr double kMemoryGuardGib = 1e-6;
 
 Controller::Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
                        std::unique_ptr<decide::Scheduler> scheduler,
-                       std::unique_ptr<decide::Repartitioner> repartitioner)
+                       std::unique_ptr<decide::Repartitioner> repartitioner,
+                       std::unique_ptr<decide::PositionForecaster> forecaster)
     : options_(std::move(options)),
       fleet_(model, std::move(gpus), active_),
       scheduler_(std::move(scheduler)),
       repartitioner_(std::move(repartitioner)),
+      forecaster_(std::move(forecaster)),
       view_{.now = Micros{},
             .cluster = fleet_.cluster(),
             .jobs = active_,
             .preemption = {decide::Preemption::Mode::kNone, Micros{}},
             .power = model.power_curves.front(),
             .et_a = options_.et_a,
-            .forecaster = nullptr},
+            .forecaster = forecaster_.get()},
       readings_(fleet_.gpus().size()),
       meters_(fleet_.gpus().size()) {
   CHECK(!fleet_.gpus().empty());
+  CHECK(forecaster_ || !repartitioner_->needs_forecasts());
   offered_ = static_cast<std::uint16_t>((1U << model.profiles.size()) - 1);
 }
 
@@ -243,6 +246,7 @@ void Controller::requeue(Job& job, std::string reason) {
   CHECK(active.fits != 0);
   move_to(job, JobState::kQueued, reason);
   scheduler_->job_returned(view_, job.handle);
+  if (repartitioner_->watches_arrivals()) repartitioner_->job_returned(view_, job.handle);
   fleet_.note_change();
   ++events_;
   pass_due_ = true;
@@ -329,13 +333,30 @@ void Controller::pass() {
   }
 }
 
-void Controller::repartition(bool timer) {
+bool Controller::layouts_due() const {
   const std::uint64_t every = repartitioner_->every_events();
-  const bool turn = every > 0 && events_ - events_at_last_turn_ >= every;
-  if (!timer && !turn) return;
-  events_at_last_turn_ = events_;
+  return every > 0 && events_ - events_at_last_turn_ >= every;
+}
+
+void Controller::ask_for_layouts(bool turn) {
   requests_.clear();
+  if (repartitioner_->watches_arrivals()) repartitioner_->relieve(view_, requests_);
+  if (!options_.shadow) follow_requests();  // what follows is decided with it under way
+  if (!turn) return;
+  events_at_last_turn_ = events_;
+  if (forecaster_) {
+    fleet_.list_courses(courses_);
+    forecaster_->take_position(view_, courses_);
+  }
   repartitioner_->decide(view_, requests_);
+}
+
+void Controller::repartition(bool timer) {
+  ask_for_layouts(timer || layouts_due());
+  follow_requests();
+}
+
+void Controller::follow_requests() {
   for (const decide::LayoutRequest& request : requests_) {
     fleet_.request(request.gpu, request.layout);
   }
@@ -344,8 +365,7 @@ void Controller::repartition(bool timer) {
 // What the policies would do, said once for each change of mind; the slices that would be made are
 // not made, so most of what they say is about layouts.
 void Controller::shadow_pass() {
-  requests_.clear();
-  repartitioner_->decide(view_, requests_);
+  ask_for_layouts(!forecaster_ || layouts_due());  // forecasts are dear
   for (const decide::LayoutRequest& request : requests_) {
     const std::string layout = mig::format_layout(fleet_.model(), request.layout);
     std::string& said = shadowed_gpus_[request.gpu.value];

@@ -22,6 +22,7 @@
 #include "control/memory_trend.h"
 #include "control/protocol.h"
 #include "decide/early_restart.h"
+#include "decide/position_forecaster.h"
 #include "decide/repartitioner.h"
 #include "decide/scheduler.h"
 
@@ -80,10 +81,12 @@ struct GpuReading {
 
 class Controller {
  public:
-  // REQUIRES: at least one GPU; the model outlives the controller.
+  // REQUIRES: at least one GPU; the model outlives the controller. The forecaster may be null where
+  // the repartitioner asks for no forecasts.
   Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
              std::unique_ptr<decide::Scheduler> scheduler,
-             std::unique_ptr<decide::Repartitioner> repartitioner);
+             std::unique_ptr<decide::Repartitioner> repartitioner,
+             std::unique_ptr<decide::PositionForecaster> forecaster = nullptr);
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
@@ -174,6 +177,9 @@ class Controller {
   // Decisions.
   void pass();
   void repartition(bool timer);
+  bool layouts_due() const;
+  void ask_for_layouts(bool turn);
+  void follow_requests();
   void shadow_pass();
 
   // Restoring.
@@ -209,6 +215,7 @@ class Controller {
   Fleet fleet_;
   std::unique_ptr<decide::Scheduler> scheduler_;
   std::unique_ptr<decide::Repartitioner> repartitioner_;
+  std::unique_ptr<decide::PositionForecaster> forecaster_;  // may be null
   decide::View view_;
 
   std::map<std::int64_t, Job> jobs_;
@@ -240,6 +247,7 @@ class Controller {
   std::uint64_t events_at_last_turn_ = 0;
   decide::Decision decision_;
   std::vector<decide::LayoutRequest> requests_;
+  std::vector<decide::LayoutCourse> courses_;     // what the forecaster was shown last
   std::map<std::int64_t, std::string> shadowed_;  // what was last said of a job
   std::map<std::uint32_t, std::string> shadowed_gpus_;
 

@@ -110,6 +110,7 @@ void Fleet::begin_destroy(GpuId gpu, mig::Placement placement) {
   condemn_slice(slice);  // should it be refused, nobody is to use it meanwhile
   act(Kind::kBeginDestroy, slice);
   changes_[gpu.value].in_step = true;
+  changes_[gpu.value].step_began = Micros{};
 }
 
 void Fleet::request(GpuId gpu, const mig::Layout& layout) {
@@ -206,9 +207,17 @@ std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
     act(create ? Kind::kBeginCreate : Kind::kBeginDestroy,
         cluster::slice_id(GpuId{i}, step->placement.start), step->placement.profile);
     change.in_step = true;
+    change.step_began = now;
     steps.push_back({GpuId{i}, step->kind, step->placement});
   }
   return steps;
+}
+
+void Fleet::list_courses(std::vector<decide::LayoutCourse>& courses) const {
+  courses.clear();
+  for (const GpuChange& change : changes_) {
+    courses.push_back({change.target, change.step_began, !change.why_unusable.empty()});
+  }
 }
 
 std::optional<Micros> Fleet::next_retry(Micros now) const {

@@ -14,6 +14,7 @@
 #include "cluster/cluster_state.h"
 #include "control/protocol.h"
 #include "decide/active_job.h"
+#include "decide/position_forecaster.h"
 #include "mig/change.h"
 
 namespace partita::control {
@@ -114,6 +115,9 @@ class Fleet {
   // Our own instance at this place is being made or unmade.
   bool in_step(GpuId gpu) const { return changes_[gpu.value].in_step; }
 
+  // Where the layout of every GPU is heading; replaces what `courses` held.
+  void list_courses(std::vector<decide::LayoutCourse>& courses) const;
+
  private:
   struct Slot {
     Holder holder = Holder::kNobody;
@@ -126,6 +130,7 @@ class Fleet {
   struct GpuChange {
     std::optional<mig::Layout> target;
     bool in_step = false;
+    Micros step_began;  // as far as it is known: an instance found half unmade began long ago
     Micros retry_at;
     Micros retry_wait;
     std::string why_unusable;

@@ -60,9 +60,9 @@ Status Replayer::begin(const store::TurnRow& row) {
   beginning_ = *std::move(beginning);
   Result<PolicyPair> policies = make_(beginning_);
   if (!policies) return policies.error();
-  controller_ = std::make_unique<Controller>(beginning_.options, beginning_.model, beginning_.gpus,
-                                             std::move(policies->scheduler),
-                                             std::move(policies->repartitioner));
+  controller_ = std::make_unique<Controller>(
+      beginning_.options, beginning_.model, beginning_.gpus, std::move(policies->scheduler),
+      std::move(policies->repartitioner), std::move(policies->forecaster));
   reader_ = InputReader{};
   ++summary_.starts;
   const Result<store::Contents> contents = memory_.load();

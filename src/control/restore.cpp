@@ -80,7 +80,9 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   seat_jobs();
   scheduler_->begin(view_);
   for (auto& [id, job] : jobs_) {
-    if (job.state() == JobState::kQueued) scheduler_->job_arrived(view_, job.handle);
+    if (job.state() != JobState::kQueued) continue;
+    scheduler_->job_arrived(view_, job.handle);
+    if (repartitioner_->watches_arrivals()) repartitioner_->job_returned(view_, job.handle);
   }
   next_timer_ = repartitioner_->next_time(now_).value_or(Micros::max());
   for (std::uint32_t i = 0; i < initial.size() && !options_.shadow; ++i) {

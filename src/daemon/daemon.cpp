@@ -168,9 +168,9 @@ Status Daemon::open_controller() {
   if (!made) return made.error();
   const std::string doubt = doubt_about(settings_.policy);
   if (!doubt.empty()) say_(doubt);
-  controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
-                                                      beginning_.gpus, std::move(made->scheduler),
-                                                      std::move(made->repartitioner));
+  controller_ = std::make_unique<control::Controller>(
+      beginning_.options, beginning_.model, beginning_.gpus, std::move(made->scheduler),
+      std::move(made->repartitioner), std::move(made->forecaster));
   return {};
 }
 

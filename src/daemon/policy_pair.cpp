@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "policies/registry.h"
+#include "sim/view_rollout.h"
 
 namespace partita::daemon {
 
@@ -29,6 +30,17 @@ std::string with_absolute_file(const std::string& name) {
   return name;
 }
 
+// What a rule that looks ahead may simulate at a turn where it does not say: jobs are submitted
+// meanwhile, and wait.
+constexpr const char* kLiveBudget = "budget_us=5000";
+
+std::string with_live_budget(const std::string& rule) {
+  const std::string name = rule.substr(0, rule.find(':'));
+  if (name != "lookahead" || rule.find("budget_us=") != std::string::npos) return rule;
+  if (rule == name) return rule + ":" + kLiveBudget;
+  return rule + (rule.ends_with(':') ? "" : ",") + kLiveBudget;
+}
+
 }  // namespace
 
 std::string with_absolute_files(const std::string& policy, std::uint64_t seed) {
@@ -47,15 +59,20 @@ Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
                     beginning.policy)};
   }
   const std::string rule = beginning.policy.substr(slash + 1);
-  if (rule.starts_with("lookahead")) {
-    return Error{"lookahead needs a forecast, which only the simulator gives; choose another rule"};
-  }
-  auto scheduler = policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
-  if (!scheduler) return scheduler.error();
+  const auto scheduler = [&] {
+    return policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
+  };
+  auto runs = scheduler();
+  if (!runs) return runs.error();
   auto repartitioner = policies::make_repartitioner(
-      rule, beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
+      with_live_budget(rule), beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
   if (!repartitioner) return repartitioner.error();
-  return control::PolicyPair{*std::move(scheduler), *std::move(repartitioner)};
+  control::PolicyPair pair{*std::move(runs), *std::move(repartitioner)};
+  if (!pair.repartitioner->needs_forecasts()) return pair;
+  auto foresees = scheduler();
+  if (!foresees) return foresees.error();
+  pair.forecaster = std::make_unique<sim::ViewRollout>(*std::move(foresees));
+  return pair;
 }
 
 std::string doubt_about(const std::string& policy) {
@@ -63,7 +80,8 @@ std::string doubt_about(const std::string& policy) {
   const std::string scheduler = policy.substr(0, slash);
   const std::string rule = slash == std::string::npos ? "" : policy.substr(slash + 1);
   const bool exact = scheduler.ends_with("+tightest") || scheduler.ends_with("+requested");
-  const bool moves_on = rule.starts_with("learned:") || rule.starts_with("timetable");
+  const bool moves_on = rule.starts_with("learned:") || rule.starts_with("timetable") ||
+                        rule.starts_with("lookahead");
   if (!exact || !moves_on) return {};
   return fmt::format(
       "{} waits for exactly its profile, which {} may not make for long; other placements take any "

@@ -1,4 +1,4 @@
-// The policies of a daemon by name: those of the simulator, but for what only it can give them.
+// The policies of a daemon by name: those of the simulator, and what answers their questions.
 #pragma once
 
 #include <string>

@@ -43,7 +43,19 @@ TEST(PolicyPair, WhatCannotBeMadeIsNamed) {
   EXPECT_NE(error("fifo").find("SCHEDULER/RULE"), std::string::npos);
   EXPECT_NE(error("learned:/no/such/file/static:2").find("/no/such/file"), std::string::npos);
   EXPECT_NE(error("nobody/static:2").find("nobody"), std::string::npos);
-  EXPECT_NE(error("fifo/lookahead").find("forecast"), std::string::npos);
+  EXPECT_NE(error("fifo/lookahead:horizon=never").find("horizon"), std::string::npos);
+  EXPECT_NE(error("fifo/lookahead:budget_us=0,nothing=1").find("nothing"), std::string::npos);
+}
+
+TEST(PolicyPair, ARuleThatLooksAheadGetsForecastsAndOthersDoNot) {
+  for (const char* rule : {"lookahead", "lookahead:", "lookahead:start=9,every=5",
+                           "lookahead:budget_us=0", "lookahead:start=t3,budget_us=500"}) {
+    const auto pair = made(std::string("mdd+slowest/") + rule);
+    ASSERT_TRUE(pair.ok()) << rule << ": " << pair.error().message;
+    EXPECT_NE(pair->forecaster, nullptr) << rule;
+  }
+  EXPECT_EQ(made("fifo/static:2")->forecaster, nullptr);
+  EXPECT_FALSE(doubt_about("fifo+tightest/lookahead").empty());
 }
 
 TEST(PolicyPair, APlacementThatMayWaitForEverIsDoubted) {

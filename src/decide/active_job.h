@@ -42,6 +42,8 @@ struct alignas(64) ActiveJob {
   bool larger_is_faster = false;  // strictly, over all sizes
 
   bool running() const { return slice.valid(); }
+  // No job, but what keeps a slice from being used: somebody else has it, or its GPU is out of use.
+  bool endless() const { return running() && finish == Micros::max(); }
 
   // What it would have to pay before making progress elsewhere. A job that runs has paid, except
   // during a restart that has to be paid again if it is interrupted.

@@ -22,10 +22,20 @@ class Repartitioner {
   // How many arrivals and completions may pass before it is asked again; 0: only at its times.
   virtual std::uint64_t every_events() const { return 0; }
 
-  // Whether it wants to be told of arrivals.
+  // Whether it wants to be told of arrivals and of jobs that return, and be asked to relieve them.
   virtual bool watches_arrivals() const { return false; }
+  // Whether it asks the view's forecaster, which must then be there.
+  virtual bool needs_forecasts() const { return false; }
   // A job came. Called before any decision at that instant.
   virtual void job_arrived(const View&, JobHandle) {}
+
+  // A job that had begun waits again, perhaps for a larger slice; or it waited already when the
+  // controller of a live cluster began.
+  virtual void job_returned(const View&, JobHandle) {}
+
+  // Asked at every instant, its turn or not, before decide(): what cannot wait for its turn. Must
+  // cost next to nothing when there is no such thing.
+  virtual void relieve(const View&, std::vector<LayoutRequest>&) {}
 
   // Appends the GPUs that should change. A request for the layout a GPU has or is changing to is
   // ignored.

@@ -50,7 +50,8 @@ double ArrivalModel::profile_hours(Micros from, Micros to) const {
 }
 
 double ArrivalModel::level(Micros now) const {
-  const Micros from = std::max(Micros{}, now - kWindow);
+  const Micros watched = std::min(began_, now - kStretchMin);
+  const Micros from = std::max({Micros{}, now - kWindow, watched});
   const auto first = std::upper_bound(recent_.begin(), recent_.end(), from);
   const auto count = static_cast<double>(recent_.end() - first);
   const double exposure = profile_hours(from, now);
@@ -73,6 +74,7 @@ void ArrivalModel::sample(Rng& rng, Micros now, Micros until, std::vector<worklo
     job.arrival = arrival;
     job.deadline += arrival;
     jobs.push_back(job);
+    if (jobs.size() == kSampleJobsMax) return;
   }
 }
 

@@ -18,8 +18,14 @@ class ArrivalModel {
   static constexpr Micros kWindow = Micros::seconds(2 * 3600);
   static constexpr std::size_t kPoolJobs = 512;
   static constexpr std::size_t kPoolJobsMin = 20;  // fewer say too little
+  // A level is of this long at least, watched or not: who begins to watch when a crowd comes does
+  // not expect one every minute.
+  static constexpr Micros kStretchMin = Micros::seconds(15 * 60);
+  static constexpr std::size_t kSampleJobsMax = 10'000;  // of one sample; the first are kept
 
-  explicit ArrivalModel(const std::array<double, 24>& profile) : profile_(profile) {}
+  // `began`: since when arrivals are watched.
+  explicit ArrivalModel(const std::array<double, 24>& profile, Micros began = {})
+      : profile_(profile), began_(began) {}
 
   void job_arrived(const decide::ActiveJob& job);
 
@@ -41,6 +47,7 @@ class ArrivalModel {
   double profile_hours(Micros from, Micros to) const;
 
   std::array<double, 24> profile_;
+  Micros began_;
   std::vector<workload::Job> pool_;  // a ring once it is full; arrival 0, deadline relative
   std::size_t pool_next_ = 0;
   std::vector<Micros> recent_;  // arrival times, ascending; the old ones are dropped now and then

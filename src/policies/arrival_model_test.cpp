@@ -52,6 +52,31 @@ TEST(ArrivalModel, TheLevelIsWhatCameOverWhatTheProfileLetExpect) {
   EXPECT_NEAR(model.level(Micros{5 * kHour.count + kHour.count / 2}), 90, 20);
 }
 
+TEST(ArrivalModel, WhoBeganToWatchLatelyKnowsThatItDid) {
+  const Micros began = Micros::seconds(1'800'000'000);
+  std::array<double, 24> flat;
+  flat.fill(1);
+  ArrivalModel model(flat, began);
+  for (int i = 1; i <= 60; ++i) {
+    model.job_arrived(job_at(began + Micros::seconds(30 * i), Micros::seconds(600)));
+  }
+  EXPECT_NEAR(model.level(began + Micros::seconds(1800)), 120, 1e-9);
+  ArrivalModel crowd(flat, began);
+  for (int i = 1; i <= 60; ++i) crowd.job_arrived(job_at(began + Micros{i}, Micros::seconds(600)));
+  EXPECT_NEAR(crowd.level(began + Micros::seconds(1)), 240, 1e-9);  // of a quarter of an hour
+}
+
+TEST(ArrivalModel, ASampleHasALimit) {
+  std::array<double, 24> flat;
+  flat.fill(1);
+  ArrivalModel model(flat);
+  for (int i = 0; i < 100'000; ++i) model.job_arrived(job_at(Micros{i}, Micros::seconds(1)));
+  Rng rng(1);
+  std::vector<workload::Job> jobs;
+  model.sample(rng, Micros::seconds(1), kHour, jobs);
+  EXPECT_EQ(jobs.size(), ArrivalModel::kSampleJobsMax);
+}
+
 TEST(ArrivalModel, FuturesFollowTheProfileAndTheJobsThatCame) {
   const ArrivalModel model = model_after(6);
   Rng rng(1);

@@ -61,6 +61,7 @@ void Clockwork::restart_larger(JobHandle job) {
   scheduler_.job_withdrawn(view, job);
   world.restart_larger(job);
   scheduler_.job_returned(view, job);
+  if (keep_newcomers) returned_.push_back(job);
   jobs_left_slices_ = true;
 }
 
@@ -68,7 +69,7 @@ void Clockwork::arrive_due() {
   newcomers_.clear();
   while (arrivals_left() && arrivals_[next_arrival_].arrival == world.now) {
     const workload::Job& job = arrivals_[next_arrival_];
-    const JobId id{first_id_.value + static_cast<std::uint32_t>(next_arrival_)};
+    const JobId id = next_id();
     const std::uint16_t fits = fits_(job);
     if (fits == 0 || !world.memory.has_room(job, id)) unplaceable_ = id;
     const JobHandle handle = world.add_job(job, id, fits);
@@ -81,6 +82,7 @@ void Clockwork::arrive_due() {
 
 void Clockwork::advance_to(Micros now) {
   world.now = view.now = now;
+  if (keep_newcomers) returned_.clear();
   complete_due();
   while (changes.next_finish() == now) {
     changes.finish_step();
@@ -111,6 +113,14 @@ void Clockwork::copy_part(const Clockwork& other, std::span<const GpuId> gpus) {
   view.now = world.now;
   changes.copy_part(other.changes, gpus);
   tell_scheduler();
+}
+
+void Clockwork::take_view(const decide::View& seen, std::span<const decide::LayoutCourse> courses,
+                          std::size_t waiting_max) {
+  const JobId last = world.take_view(seen, waiting_max);
+  view.now = world.now;
+  changes.take_courses(seen.cluster, courses);
+  set_arrivals({}, JobId{last.valid() ? last.value + 1 : 0});
 }
 
 void Clockwork::tell_scheduler() {

@@ -23,8 +23,12 @@ class Clockwork {
   void set_arrivals(std::span<const workload::Job> arrivals, JobId first);
   bool arrivals_left() const { return next_arrival_ < arrivals_.size(); }
   std::size_t arrived() const { return next_arrival_; }
+  // Of the next job to arrive.
+  JobId next_id() const { return {first_id_.value + static_cast<std::uint32_t>(next_arrival_)}; }
   // The jobs that came in the last advance, when `keep_newcomers` is set.
   std::span<const JobHandle> newcomers() const { return newcomers_; }
+  // Likewise those that left their slices for more memory.
+  std::span<const JobHandle> returned() const { return returned_; }
   // A job that fits no profile of the GPU came; the run cannot go on.
   JobId unplaceable() const { return unplaceable_; }
 
@@ -39,6 +43,10 @@ class Clockwork {
   void copy_position(const Clockwork& other);
   // The same with some of the other's GPUs, ascending; this one has as many.
   void copy_part(const Clockwork& other, std::span<const GpuId> gpus);
+  // Stands where a view and the courses of its GPUs say, for others to copy: no scheduler is told.
+  // Of more than `waiting_max` waiting jobs so many are taken, evenly. No arrivals.
+  void take_view(const decide::View& seen, std::span<const decide::LayoutCourse> courses,
+                 std::size_t waiting_max);
 
   bool keep_newcomers = false;
   World world;
@@ -57,6 +65,7 @@ class Clockwork {
   std::size_t next_arrival_ = 0;
   JobId first_id_;
   std::vector<JobHandle> newcomers_;
+  std::vector<JobHandle> returned_;
   std::vector<GpuId> freed_;  // by completions while layouts change
   JobId unplaceable_;
   bool jobs_left_slices_ = false;  // other than by completing; the scheduler is to be told

@@ -41,6 +41,7 @@ class Engine {
   Status place_initial_layouts();
   void tell_repartitioner();
   void repartition_if_due();
+  void follow_requests();
   void count_fruitless_timers();
   void report_progress() const;
   std::string needs_of(JobId id) const;
@@ -91,17 +92,25 @@ Status Engine::place_initial_layouts() {
   return {};
 }
 
+void Engine::follow_requests() {
+  for (const decide::LayoutRequest& request : requests_) {
+    clock_.changes.request(request.gpu, request.layout);
+  }
+  requests_.clear();
+}
+
 void Engine::repartition_if_due() {
+  if (clock_.keep_newcomers) {
+    repartitioner_.relieve(clock_.view, requests_);
+    follow_requests();
+  }
   const bool timer = next_timer_ == clock_.world.now;
   const std::uint64_t events = clock_.world.counts.events;
   const bool turn = every_events_ > 0 && events - events_at_last_turn_ >= every_events_;
   if (!timer && !turn) return;
   events_at_last_turn_ = events;
-  requests_.clear();
   repartitioner_.decide(clock_.view, requests_);
-  for (const decide::LayoutRequest& request : requests_) {
-    clock_.changes.request(request.gpu, request.layout);
-  }
+  follow_requests();
   if (!timer) return;
   ++clock_.world.counts.events;
   next_timer_ = repartitioner_.next_time(clock_.world.now).value_or(Micros::max());
@@ -123,6 +132,7 @@ void Engine::count_fruitless_timers() {
 
 void Engine::tell_repartitioner() {
   for (const JobHandle job : clock_.newcomers()) repartitioner_.job_arrived(clock_.view, job);
+  for (const JobHandle job : clock_.returned()) repartitioner_.job_returned(clock_.view, job);
 }
 
 Result<RunResult> Engine::run() {

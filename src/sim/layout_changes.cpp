@@ -37,6 +37,38 @@ void LayoutChanges::copy_part(const LayoutChanges& other, std::span<const GpuId>
   }
 }
 
+void LayoutChanges::take_courses(const cluster::ClusterState& seen,
+                                 std::span<const decide::LayoutCourse> courses) {
+  CHECK(courses.size() == gpus_.size());
+  under_way_ = 0;
+  steps_ = {};
+  for (std::uint32_t i = 0; i < courses.size(); ++i) {
+    gpus_[i] = {courses[i].target, false, {}};
+    under_way_ += courses[i].target ? 1U : 0U;
+    take_step(GpuId{i}, seen, courses[i].step_began);
+    advance(GpuId{i});
+  }
+  changed_ = false;
+}
+
+// A GPU makes or unmakes one instance at a time; were there more, the others are done now.
+void LayoutChanges::take_step(GpuId gpu, const cluster::ClusterState& seen, Micros began) {
+  const mig::GpuModel& model = *seen.model;
+  GpuChange& change = gpus_[gpu.value];
+  for (const mig::Placement placement : seen.gpus[gpu.value].layout.instances()) {
+    const cluster::SliceState state = seen.slice(cluster::slice_id(gpu, placement.start)).state;
+    const bool create = state == cluster::SliceState::kCreating;
+    if (!create && state != cluster::SliceState::kDestroying) continue;
+    if (change.in_step) end_step(gpu);
+    const mig::ChangeSeconds& seconds = model.change_seconds[placement.profile];
+    change.in_step = true;
+    change.step = {create ? mig::ChangeStep::Kind::kCreate : mig::ChangeStep::Kind::kDestroy,
+                   placement, micros_from_seconds(create ? seconds.create : seconds.destroy)};
+  }
+  if (!change.in_step) return;
+  steps_.push({std::max(world_.now, began + change.step.duration), gpu});
+}
+
 bool LayoutChanges::take_changed() {
   return std::exchange(changed_, false);
 }

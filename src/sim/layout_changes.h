@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "decide/position_forecaster.h"
 #include "decide/scheduler.h"
 #include "mig/change.h"
 #include "sim/world.h"
@@ -42,6 +43,11 @@ class LayoutChanges {
   void copy_state(const LayoutChanges& other);
   // The same of a part of the other's GPUs, which are this world's in that order.
   void copy_part(const LayoutChanges& other, std::span<const GpuId> gpus);
+  // Goes on from where these courses are. `seen` is what they were seen with; this object's world
+  // stands there already. An instance under way is done when the model's time for it is over: at
+  // once where it should have been.
+  void take_courses(const cluster::ClusterState& seen,
+                    std::span<const decide::LayoutCourse> courses);
 
   // Whether instances came, went, closed or reopened since the last call.
   bool take_changed();
@@ -61,6 +67,7 @@ class LayoutChanges {
     }
   };
 
+  void take_step(GpuId gpu, const cluster::ClusterState& seen, Micros began);
   void advance(GpuId gpu);
   std::optional<mig::ChangeStep> startable_step(GpuId gpu, const mig::Layout& target) const;
   void begin_step(GpuId gpu, const mig::ChangeStep& step);

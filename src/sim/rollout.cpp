@@ -54,7 +54,7 @@ void Rollout::take_copy(std::span<const GpuId> gpus) {
 void Rollout::begin(const decide::ForecastQuestion& question) {
   take_copy(question.gpus);
   Clockwork& clock = copy_->clock;
-  clock.set_arrivals(question.arrivals, JobId{static_cast<std::uint32_t>(origin_.arrived())});
+  clock.set_arrivals(question.arrivals, origin_.next_id());
   clock.world.meter.close(clock.world.now);
   joules_before_ = clock.world.meter.joules(*copy_->options.power);
   for (const decide::LayoutRequest& request : question.requests) {

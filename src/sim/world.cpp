@@ -8,6 +8,24 @@
 namespace partita::sim {
 namespace {
 
+// Takes `part` of every `whole` that pass, evenly.
+class EvenShare {
+ public:
+  EvenShare(std::size_t part, std::size_t whole) : part_(part), whole_(whole) {}
+
+  bool takes_next() {
+    due_ += part_;
+    if (due_ < whole_) return false;
+    due_ -= whole_;
+    return true;
+  }
+
+ private:
+  std::size_t part_;
+  std::size_t whole_;
+  std::size_t due_ = 0;  // in units of 1/whole
+};
+
 // In order of GPU and time; an instance made and unmade at one instant leaves no seam.
 void join_layouts(std::vector<LayoutPiece>& pieces) {
   std::stable_sort(pieces.begin(), pieces.end(),
@@ -258,6 +276,64 @@ void World::copy_part(const World& other, std::span<const GpuId> gpus) {
   copy_waiting_share(other);
 }
 
+JobId World::take_view(const decide::View& view, std::size_t waiting_max) {
+  now = view.now;
+  cluster = view.cluster;
+  jobs.clear();
+  completions.clear();
+  meter = EnergyMeter(cluster.gpus.size());
+  tally.clear();
+  counts.events = 0;
+  std::size_t waiting = 0;
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    const JobHandle handle{i};
+    waiting += view.jobs.present(handle) && !view.jobs[handle].running() ? 1U : 0U;
+  }
+  EvenShare share(std::min(waiting, waiting_max), waiting);
+  JobId last;
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    if (!view.jobs.present(JobHandle{i})) continue;
+    const decide::ActiveJob& job = view.jobs[JobHandle{i}];
+    if (job.endless()) {
+      keep_from_use(job.slice);
+      continue;
+    }
+    if (!last.valid() || last < job.id) last = job.id;
+    if (job.running()) {
+      seat(job);
+    } else if (share.takes_next()) {
+      jobs.add(job);
+    }
+  }
+  for (std::uint32_t i = 0; i < cluster.gpus.size(); ++i) meter_gpu(GpuId{i});
+  return last;
+}
+
+// As if it were being made for ever: it takes its place, and nothing runs there. What it draws is
+// the same whatever is decided, so it is left out.
+void World::keep_from_use(SliceId slice) {
+  cluster::stop_job(cluster, slice);
+  cluster.slices[slice.value].state = cluster::SliceState::kCreating;
+}
+
+// A job that should have been done by now is believed to need as long again as it was believed to
+// need in all, as often as that is still too little.
+void World::seat(const decide::ActiveJob& job) {
+  const JobHandle handle = jobs.add(job);
+  cluster.slices[job.slice.value].job = handle;
+  decide::ActiveJob& seated = jobs[handle];
+  if (seated.finish <= now) {
+    const Micros passed = now - seated.progress_from;
+    Micros believed = std::max(Micros{1}, seated.finish - seated.progress_from);
+    while (believed <= passed) believed += believed;
+    seated.finish = seated.progress_from + believed;
+    seated.work = static_cast<double>((seated.finish - now).count) / seated.time[seated.size_index];
+    seated.progress_from = now;
+    seated.forget_on_time();
+  }
+  completions.add(handle, seated.finish);
+}
+
 void World::copy_gpu(const World& other, GpuId from, GpuId to) {
   cluster.gpus[to.value] = other.cluster.gpus[from.value];
   for (std::uint32_t start = 0; start < cluster::kSlotsPerGpu; ++start) {
@@ -274,16 +350,11 @@ void World::copy_gpu(const World& other, GpuId from, GpuId to) {
 }
 
 void World::copy_waiting_share(const World& other) {
-  const std::size_t part = cluster.gpus.size();
-  const std::size_t whole = other.cluster.gpus.size();
-  std::size_t due = 0;  // in units of 1/whole of a job
+  EvenShare share(cluster.gpus.size(), other.cluster.gpus.size());
   for (std::uint32_t i = 0; i < other.jobs.handles_end(); ++i) {
     const JobHandle handle{i};
     if (!other.jobs.present(handle) || other.jobs[handle].running()) continue;
-    due += part;
-    if (due < whole) continue;
-    due -= whole;
-    jobs.add(other.jobs[handle]);
+    if (share.takes_next()) jobs.add(other.jobs[handle]);
   }
 }
 

@@ -67,6 +67,11 @@ struct World {
   // that run there, and of the waiting ones the share that the part is of the whole, evenly taken.
   // REQUIRES: as many GPUs as this world has.
   void copy_part(const World& other, std::span<const GpuId> gpus);
+  // Takes its position from what a policy sees, where nobody knows more: run times are estimates
+  // and taken for the truth, but a job that has outlived its own is believed as sim/estimates.h
+  // does. A slice that is kept from use stays so. Of more than `waiting_max` waiting jobs so many
+  // are taken, evenly. Gives the highest number of a job.
+  JobId take_view(const decide::View& view, std::size_t waiting_max);
 
   const RunOptions& options;
   Micros now;
@@ -91,6 +96,8 @@ struct World {
   Micros due(JobHandle handle, const decide::ActiveJob& job) {
     return estimates.exact() ? job.finish : estimates.due(handle, job);
   }
+  void seat(const decide::ActiveJob& job);
+  void keep_from_use(SliceId slice);
   void copy_gpu(const World& other, GpuId from, GpuId to);
   void copy_waiting_share(const World& other);
   void charge_interruption(JobHandle handle, decide::ActiveJob& job);

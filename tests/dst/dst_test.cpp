@@ -57,6 +57,23 @@ TEST(Dst, EveryPromiseHoldsOverAllSeeds) {
   RecordProperty("crashes", static_cast<int>(crashes));
 }
 
+TEST(Dst, EveryPromiseHoldsUnderForesight) {
+  std::uint64_t forecasts = 0;
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kLookahead);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    forecasts += world.forecasts();
+  }
+  if (failures > 0 || count < 100) return;
+  EXPECT_GT(forecasts, count * 100);
+  RecordProperty("forecasts", static_cast<int>(forecasts));
+}
+
 TEST(Dst, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
     World first(seed);

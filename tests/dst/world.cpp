@@ -3,91 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-
-#include "control/replay.h"
-#include "policies/registry.h"
 
 namespace partita::dst {
 namespace {
 
 using control::JobState;
 
-struct PolicyPair {
-  const char* scheduler;
-  const char* repartition;
-};
-// Asks for any layout at any time; what policies may do, it does. In the end it settles for whole
-// GPUs, which hold every job.
-class Fickle : public decide::Repartitioner {
- public:
-  Fickle(mig::GpuModel model, std::uint64_t seed) : model_(std::move(model)), rng_(seed, 3) {}
-
-  std::vector<mig::Layout> initial_layouts(const decide::View& view) override {
-    std::vector<mig::Layout> layouts;
-    for (std::size_t i = 0; i < view.cluster.gpus.size(); ++i) layouts.push_back(any());
-    return layouts;
-  }
-  std::optional<Micros> next_time(Micros now) const override { return now + Micros::seconds(20); }
-  std::uint64_t every_events() const override { return 6; }
-  void decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override {
-    const auto gpu = static_cast<std::uint32_t>(rng_.below(view.cluster.gpus.size()));
-    requests.push_back({GpuId{gpu}, any()});
-  }
-
- private:
-  mig::Layout any() {
-    constexpr int kWhole = 1;
-    constexpr int kWhims = 60;
-    if (++asked_ > kWhims) return *mig::numbered_layout(model_, kWhole);
-    const auto count = static_cast<std::uint64_t>(mig::numbered_layouts_count(model_));
-    return *mig::numbered_layout(model_, static_cast<int>(rng_.below(count)) + 1);
-  }
-
-  mig::GpuModel model_;
-  Rng rng_;
-  int asked_ = 0;
-};
-
-constexpr std::array<PolicyPair, 7> kPolicies{{{"fifo+tightest", "migm-b"},
-                                               {"fifo+tightest", "migm-a"},
-                                               {"fifo+requested", "ondemand"},
-                                               {"edf-ss", "static:2"},
-                                               {"mdd", "static:9"},
-                                               {"fifo", "none"},
-                                               {"fifo", "fickle"}}};
-
 constexpr int kSubmissionsMax = 60;
-
-Result<control::PolicyPair> policies_of(const control::Beginning& beginning) {
-  const auto slash = beginning.policy.find('/');
-  auto scheduler = policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
-  const std::string rule = beginning.policy.substr(slash + 1);
-  if (rule == "fickle") {
-    return control::PolicyPair{*std::move(scheduler),
-                               std::make_unique<Fickle>(beginning.model, beginning.seed)};
-  }
-  auto repartitioner = policies::make_repartitioner(
-      rule, beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
-  CHECK(scheduler.ok() && repartitioner.ok());
-  return control::PolicyPair{*std::move(scheduler), *std::move(repartitioner)};
-}
 
 }  // namespace
 
-World::World(std::uint64_t seed) : rng_(seed, 1), policy_rng_(seed, 2), seed_(seed) {
-  const auto& catalogue = mig::catalogue();
-  model_ = catalogue[rng_.below(catalogue.size())];
-  gpu_count_ = static_cast<std::uint32_t>(1 + rng_.below(3));
-  const bool seven = model_->compute_slices == 7;
-  const PolicyPair& policy = kPolicies[rng_.below(kPolicies.size())];
-  scheduler_ = policy.scheduler;
-  repartition_ = seven ? policy.repartition : "migm-b";
-  if (!seven) scheduler_ = "fifo+tightest";
-  for (const mig::Profile& profile : model_->profiles) {
-    const int slices = repartition_ == "static:2" ? 4 : repartition_ == "static:9" ? 2 : 8;
-    if (profile.memory_slices <= slices) most_gib_ = std::max(most_gib_, profile.memory_gib);
-  }
+World::World(std::uint64_t seed, Rule rule)
+    : rng_(seed, 1), policy_rng_(seed, 2), seed_(seed), rule_(rule) {
+  draw_policy();
   slices_.resize(gpu_count_);
   lost_.resize(gpu_count_);
   drained_.resize(gpu_count_);
@@ -134,11 +62,11 @@ void World::boot() {
   control::Beginning& begun = begun_;
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
   if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
-  auto policies = policies_of(begun);
+  auto policies = make_policies(begun);
   CHECK(policies.ok());
-  controller_ = std::make_unique<control::Controller>(begun.options, *model_, begun.gpus,
-                                                      std::move(policies->scheduler),
-                                                      std::move(policies->repartitioner));
+  controller_ = std::make_unique<control::Controller>(
+      begun.options, *model_, begun.gpus, std::move(policies->scheduler),
+      std::move(policies->repartitioner), std::move(policies->forecaster));
   if (rng_.below(8) == 0) CHECK(store_.begin_journal_anew().ok());
   recorder_ = std::make_unique<control::Recorder>(*store_.journal_size());
   const auto contents = store_.load();
@@ -154,8 +82,9 @@ void World::boot() {
 
 void World::check_replay() {
   store::MemoryStore scratch;
+  const auto make = [&](const control::Beginning& each) { return make_policies(each); };
   const auto summary =
-      control::replay(store_, scratch, policies_of, [&](const control::ReplayedTurn& turn) {
+      control::replay(store_, scratch, make, [&](const control::ReplayedTurn& turn) {
         if (!turn.same)
           wrong(fmt::format("turn {} gave something else in the replay", turn.number));
       });
@@ -452,6 +381,9 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
     if (rng_.below(2) == 0) pending.spec.checkpoint = {"save"};
     if (rng_.below(3) == 0) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
+    }
+    if (rule_ == Rule::kLookahead && policy_rng_.below(4) > 0) {
+      pending.spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
     }
     unanswered_[pending.key] = pending;
   }

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "control/recorder.h"
+#include "control/replay.h"
 #include "store/memory_store.h"
 
 namespace partita::dst {
@@ -35,9 +36,13 @@ struct Faults {
   bool hangs = false;
 };
 
+// The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
+// they take, and most are wrong.
+enum class Rule : std::uint8_t { kDrawn, kLookahead };
+
 class World {
  public:
-  explicit World(std::uint64_t seed);
+  explicit World(std::uint64_t seed, Rule rule = Rule::kDrawn);
   ~World();
 
   // Runs `steps` with faults, then without until all jobs have ended. What is wrong, or nothing.
@@ -46,6 +51,7 @@ class World {
   std::size_t accepted() const { return acknowledged_.size(); }
   std::size_t crashes() const { return crashes_; }
   std::size_t preemptions() const { return preemptions_; }
+  std::uint64_t forecasts() const { return forecasts_; }
 
  private:
   struct DeviceSlice {
@@ -92,6 +98,8 @@ class World {
     control::Ticket ticket = 0;
   };
 
+  void draw_policy();
+  Result<control::PolicyPair> make_policies(const control::Beginning& beginning);
   void boot();
   void crash();
   void own_what_was_being_made();
@@ -138,6 +146,7 @@ class World {
   Rng rng_;
   Rng policy_rng_;
   std::uint64_t seed_;
+  Rule rule_;
   Faults faults_;
   const mig::GpuModel* model_ = nullptr;
   std::uint32_t gpu_count_ = 1;
@@ -176,6 +185,7 @@ class World {
 
   std::size_t crashes_ = 0;
   std::size_t preemptions_ = 0;
+  std::uint64_t forecasts_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
   std::uint64_t digest_ = 0xcbf29ce484222325ULL;

@@ -159,6 +159,29 @@ TEST_F(Live, WhatTheDaemonDecidedIsTakenAgainFromItsStore) {
   EXPECT_EQ(run_to_end({program(), "replay", "--state", folder_.path() + "/none"}, printed), 2);
 }
 
+TEST_F(Live, LookingAheadItRunsJobsAndCanBeTakenAgain) {
+  const std::vector<std::string> words{
+      "--watch", "0.05", "--policy",
+      "mdd+slowest/lookahead:start=12,every=5,rest=0,horizon=600,screen=600"};
+  ASSERT_TRUE(daemon_.start(words)) << daemon_.said();
+  std::string ids;
+  for (int i = 1; i <= 33; ++i) ids += (i > 1 ? "," : "") + std::to_string(i);
+  for (int i = 0; i < 8; ++i) {
+    partita({"submit", "--mem", "3G", "--time", "7g=1s", "--deadline", "+20s", "--array", "4", "--",
+             "/bin/sleep", "0.2"});
+  }
+  // No slice of the layouts it began with holds this one.
+  EXPECT_EQ(submit({"--mem", "30G", "--time", "7g=1s", "--", "/bin/true"}), "33");
+  partita({"wait", ids});
+  daemon_.stop();
+  const std::string printed = folder_.path() + "/replayed";
+  const std::string state = folder_.path() + "/state";
+  EXPECT_EQ(run_to_end({program(), "replay", "--state", state, "--json"}, printed), 0);
+  const Json replay = Json::parse(read(printed));
+  EXPECT_EQ(replay["different"], 0);
+  EXPECT_GT(replay["turns"], 40);
+}
+
 TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheRoom) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string first = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});

@@ -1,4 +1,5 @@
-// daemon-load FOLDER [CLIENTS] [SECONDS]: durable submissions a second, and how long each waited.
+// daemon-load FOLDER [CLIENTS] [SECONDS] [POLICY]: durable submissions a second, and how long each
+// waited.
 //
 // Ends early when the queue is full (100,000 jobs), since what is refused costs nothing.
 #include <fmt/format.h>
@@ -43,7 +44,9 @@ int main(int argc, char** argv) {
   const int clients = argc > 2 ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 64;
   const double seconds = argc > 3 ? std::strtod(argv[3], nullptr) : 10;
   partita::live_test::DaemonProcess daemon(argv[1], "simulated:2xa100-40gb");
-  if (!daemon.start({"--shadow"})) return 1;  // jobs are taken and kept, not run
+  std::vector<std::string> words{"--shadow"};  // jobs are taken and kept, not run
+  if (argc > 4) words.insert(words.end(), {"--policy", argv[4]});
+  if (!daemon.start(words)) return 1;
   std::vector<std::vector<double>> waits(static_cast<std::size_t>(clients));
   std::vector<std::thread> threads;
   std::atomic<bool> full = false;

@@ -31,17 +31,35 @@ Lookahead::Lookahead(LookaheadOptions options)
   CHECK(options_.wide > 0 && options_.rest >= 0 && options_.fleet > 0);
 }
 
-std::vector<mig::Layout> Lookahead::initial_layouts(const decide::View&) {
-  arrivals_ = ArrivalModel(options_.profile);
+std::vector<mig::Layout> Lookahead::initial_layouts(const decide::View& view) {
+  arrivals_ = ArrivalModel(options_.profile, view.now);
   rng_ = Rng(options_.seed);
   targets_ = options_.start;
   to_sit_out_ = 0;
   last_from_ = {};
+  reach_.look(view, targets_);
+  look_again_ = false;
   return targets_;
 }
 
 void Lookahead::job_arrived(const decide::View& view, cluster::JobHandle job) {
   arrivals_.job_arrived(view.jobs[job]);
+  look_again_ = look_again_ || !reach_.offers(view.jobs[job].fits);
+}
+
+void Lookahead::ask(const decide::View& view, const decide::LayoutRequest& request,
+                    Requests& requests) {
+  requests.push_back(request);
+  targets_[request.gpu.value] = request.layout;
+  reach_.change(view, request);
+}
+
+void Lookahead::relieve(const decide::View& view, Requests& requests) {
+  if (!look_again_ && layouts_looked_ == view.cluster.layout_version) return;
+  reach_.look(view, targets_);
+  layouts_looked_ = view.cluster.layout_version;
+  if (const auto request = reach_.relief(view, options_.candidates)) ask(view, *request, requests);
+  look_again_ = reach_.any_stranded();
 }
 
 void Lookahead::decide(const decide::View& view, Requests& requests) {
@@ -53,13 +71,14 @@ void Lookahead::decide(const decide::View& view, Requests& requests) {
   per_tardy_second_ = 1 / (60 * arrivals_.jobs_per_day(view.now));
   choose_seen(view);
   draw_futures(view);
+  reach_.look(view, targets_);
+  look_again_ = reach_.any_stranded();
   asked_.clear();
   for (int move = 0; move < options_.moves; ++move) {
     if (!add_best_change(view)) break;
     const decide::LayoutRequest& request = asked_.back();
     const mig::Layout from = targets_[request.gpu.value];
-    requests.push_back(request);
-    targets_[request.gpu.value] = request.layout;
+    ask(view, request, requests);
     add_followers(view, from, request, requests);
   }
   to_sit_out_ = asked_.empty() && calm_ ? options_.rest : 0;
@@ -100,8 +119,8 @@ void Lookahead::add_followers(const decide::View& view, const mig::Layout& from,
   });
   alike.resize(std::min(alike.size(), scale() - 1));
   for (const GpuId gpu : alike) {
-    requests.push_back({gpu, request.layout});
-    targets_[gpu.value] = request.layout;
+    const decide::LayoutRequest same{gpu, request.layout};
+    if (!reach_.strands(view, same)) ask(view, same, requests);
   }
 }
 
@@ -179,6 +198,7 @@ void Lookahead::screen_one(const decide::View& view, std::size_t from, const mig
                            double stay) {
   if (present_[from] == to || budget_spent()) return;
   Candidate candidate{{giver_[from], to}, present_[from], 0, {}};
+  if (reach_.strands(view, candidate.request)) return;
   const double with = cost(view, &candidate.request, screening_, screen_limit(stay));
   if (with == kInfinity) return;
   candidate.screened = stay - with;

@@ -9,6 +9,9 @@
 // A fleet of more than `fleet` GPUs is looked at through a sample of that many, in which each
 // layout has its share, with the same share of the jobs. One GPU then stands for many: that many
 // change together, and a turn comes after that many times the events. So a decision costs the same.
+//
+// No job is left with no slice to wait for: no change is asked for that would do that, and one that
+// a job needs is asked for at once, whatever it costs.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +21,7 @@
 #include "base/rng.h"
 #include "decide/repartitioner.h"
 #include "policies/arrival_model.h"
+#include "policies/repartitioners/reach.h"
 
 namespace partita::policies {
 
@@ -52,7 +56,10 @@ class Lookahead : public decide::Repartitioner {
   std::optional<Micros> next_time(Micros) const override { return {}; }
   std::uint64_t every_events() const override { return options_.every_events * scale(); }
   bool watches_arrivals() const override { return true; }
+  bool needs_forecasts() const override { return true; }
   void job_arrived(const decide::View& view, cluster::JobHandle job) override;
+  void job_returned(const decide::View&, cluster::JobHandle) override { look_again_ = true; }
+  void relieve(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override;
   void decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override;
 
   // Events simulated since the run began, for benchmarks.
@@ -79,6 +86,7 @@ class Lookahead : public decide::Repartitioner {
   };
 
   bool sits_out();
+  void ask(const decide::View& view, const decide::LayoutRequest& request, Requests& requests);
   // How many GPUs one stands for.
   std::size_t scale() const {
     return std::max<std::size_t>(1,
@@ -116,6 +124,9 @@ class Lookahead : public decide::Repartitioner {
   int to_sit_out_ = 0;
   bool calm_ = false;      // little of what it foresees is tardiness
   mig::Layout last_from_;  // layout whose change looked best at the last turn
+  Reach reach_;
+  bool look_again_ = true;            // a job may have no slice to wait for
+  std::uint64_t layouts_looked_ = 0;  // version of the layouts when that was last looked at
 
   // Of this turn.
   std::vector<GpuId> seen_;  // GPUs it simulates, ascending
