@@ -62,6 +62,7 @@ daemon::JobLimits limits_of(const Values& values) {
                         static_cast<double>(values.count("submit-burst"))};
   limits.connections_per_user = values.count("connections-per-user");
   limits.jobs_per_user = values.count("jobs-per-user");
+  limits.jobs_kept = values.count("jobs-kept");
   limits.uid_min = static_cast<std::uint32_t>(values.count("min-uid"));
   limits.output_bytes_max = *parse_bytes(values.text("output-max"));
   if (values.is_set("time-limit-max")) {

@@ -157,6 +157,7 @@ Status Daemon::open_controller() {
   beginning_.seed = settings_.seed;
   beginning_.options.shadow = settings_.shadow;
   beginning_.options.limits.queue_jobs_per_user_max = settings_.limits.jobs_per_user;
+  beginning_.options.limits.finished_jobs_kept_max = settings_.limits.jobs_kept;
   beginning_.options.limits.time_limit_max = settings_.limits.time_limit_max;
   if (!settings_.early_restart) beginning_.options.early_restart.reset();
   beginning_.options.preempt_after = settings_.preempt_after;

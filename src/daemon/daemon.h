@@ -18,6 +18,7 @@ struct JobLimits {
   api::RateLimit submissions;             // of a user who is no admin
   std::size_t connections_per_user = 64;  // of a user who is no admin
   std::size_t jobs_per_user = 100'000;    // in the queue
+  std::size_t jobs_kept = 100'000;        // that have ended
   std::uint32_t uid_min = 0;
   Micros time_limit_max = {};  // of an attempt; 0: none
   std::uint64_t output_bytes_max = 1U << 30U;

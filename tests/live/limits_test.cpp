@@ -117,6 +117,29 @@ TEST_F(Limits, JobsOfAUserInTheQueueAreCounted) {
   EXPECT_EQ(array(1), 429);
 }
 
+TEST_F(Limits, OfJobsThatHaveEndedTheLatestAreKeptWithTheirOutput) {
+  ASSERT_TRUE(daemon_.start({"--jobs-kept", "2"})) << daemon_.said();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(submit({"--mem", "3G", "--", "/bin/echo", "here"}));
+    partita({"wait", ids.back()});
+  }
+  const auto output_of = [&](const std::string& id) {
+    return daemon_.folder() + "/state/output/" + id;
+  };
+  for (const std::string& id : {ids[0], ids[1]}) {
+    partita({"job", id}, 1);
+    EXPECT_FALSE(std::filesystem::exists(output_of(id)));
+  }
+  EXPECT_EQ(job(ids[3])["state"], "done");
+  EXPECT_TRUE(std::filesystem::exists(output_of(ids[3])));
+  // Fewer at the next start.
+  EXPECT_EQ(daemon_.stop(), 0);
+  ASSERT_TRUE(daemon_.start({"--jobs-kept", "1"})) << daemon_.said();
+  partita({"job", ids[2]}, 1);
+  EXPECT_EQ(partita({"logs", ids[3]}), "here\n");
+}
+
 TEST_F(Limits, ConnectionsOfAUserAreCountedAndOthersStillServed) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root: everybody else here is the daemon's own user";
   ASSERT_TRUE(daemon_.start({"--connections-per-user", "5"})) << daemon_.said();
