@@ -1,6 +1,7 @@
 #include "api/routes.h"
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/text.h"
 
@@ -50,6 +51,24 @@ bool matches(std::string_view pattern, std::string_view path, std::int64_t& id) 
     id = *number;
   }
   return true;
+}
+
+struct Parameter {
+  const char* name;
+  const char* type;
+  const char* meaning;
+};
+
+// What may stand behind the `?`.
+std::vector<Parameter> parameters_of(RouteId route) {
+  if (route == RouteId::kJobOutput) {
+    return {{"offset", "integer", "The first byte to send; at most 1 MiB comes at once"}};
+  }
+  if (route == RouteId::kListJobs) {
+    return {{"state", "string", "active, or one state; all without it"},
+            {"limit", "integer", "The latest so many, at most 10,000"}};
+  }
+  return {};
 }
 
 nlohmann::ordered_json submission_schema() {
@@ -106,6 +125,12 @@ std::string openapi_document(std::string_view version) {
                                          {"in", "path"},
                                          {"required", true},
                                          {"schema", {{"type", "integer"}, {"minimum", 1}}}});
+    }
+    for (const Parameter& parameter : parameters_of(route.id)) {
+      operation["parameters"].push_back({{"name", parameter.name},
+                                         {"in", "query"},
+                                         {"description", parameter.meaning},
+                                         {"schema", {{"type", parameter.type}}}});
     }
     if (route.id == RouteId::kSubmit) {
       operation["requestBody"]["content"]["application/json"]["schema"] = submission_schema();

@@ -74,6 +74,14 @@ Json attempt_json(const store::AttemptRow& attempt) {
   return json;
 }
 
+// By how much it missed its deadline when it ended; below 0: it did not. Of one that has not ended,
+// what is known by its last change.
+double late_seconds(const Job& job) {
+  const bool ran = control::has_ended(job.state()) && !job.attempts.empty();
+  const std::int64_t end = ran ? job.attempts.back().ended_us : job.progress.changed_us;
+  return seconds_of(end) - job.spec.deadline.value_or(Micros{}).to_seconds();
+}
+
 Json event_json(const store::EventRow& event) {
   Json json;
   json["sequence"] = event.sequence;
@@ -215,10 +223,11 @@ Handled Service::submit(const Request& request, const Caller& caller,
 
 Answer Service::answer_to(const control::Reply& reply) const {
   switch (reply.kind) {
-    case control::Reply::Kind::kAccepted: {
+    case control::Reply::Kind::kAccepted:
+    case control::Reply::Kind::kCancelled: {
       Json json;
       json["jobs"] = reply.jobs;
-      return json_answer(json, 201);
+      return json_answer(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
     }
     case control::Reply::Kind::kNotFound:
       return error_answer(404, reply.message);
@@ -263,6 +272,7 @@ Answer Service::show_job(const Job& job) const {
   json["used_gib"] = or_null(control::holds_slice(job.state()), job.trend.last_gib());
   json["deadline_s"] =
       or_null(job.spec.deadline.has_value(), job.spec.deadline.value_or(Micros{}).to_seconds());
+  json["late_s"] = or_null(job.spec.deadline.has_value(), late_seconds(job));
   json["time_limit_s"] =
       or_null(job.spec.time_limit.has_value(), job.spec.time_limit.value_or(Micros{}).to_seconds());
   json["times_s"] = Json::object();
@@ -308,7 +318,7 @@ Answer Service::gpus(const Caller& caller) const {
     gpu["state"] = gpu_state(fleet, GpuId{i});
     gpu["usable"] = fleet.usable(GpuId{i});
     gpu["why_unusable"] = fleet.why_unusable(GpuId{i});
-    gpu["power_w"] = or_null(reading.read, reading.power_w);
+    gpu["power_w"] = or_null(reading.read && fleet.usable(GpuId{i}), reading.power_w);
     gpu["energy_j"] = or_null(reading.read, reading.energy_j);
     gpu["slices"] = Json::array();
     for (const mig::Placement placement : fleet.cluster().gpus[i].layout.instances()) {

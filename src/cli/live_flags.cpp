@@ -40,6 +40,9 @@ Status check_listen(std::string_view text) {
   for (const std::string_view each : split(text, '\n')) {
     const Result<api::Address> address = api::parse_address(each);
     if (!address) return address.error();
+    if (!each.starts_with("unix:") && !each.starts_with("tcp:")) {
+      return Error{"found '" + std::string(each) + "', wanted unix:PATH or tcp:127.0.0.1:PORT"};
+    }
     if (++count[address->tcp ? 1 : 0] > 1) {
       return Error{"it may be given twice, once for a unix socket and once for TCP"};
     }
@@ -146,7 +149,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "default is the name of the program.",
      .verbs = set_of(Verb::kSubmit), .typed = "name"},
     {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
-     .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.75); auto begins as jobs "
+     .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.62); auto begins as jobs "
                  "of that name ended, or on the smallest slice, and goes to a larger one in time.",
      .verbs = set_of(Verb::kSubmit), .check = check_memory},
     {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",

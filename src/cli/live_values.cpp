@@ -121,7 +121,7 @@ Result<Micros> parse_time_span(std::string_view text) {
     seconds += *number * unit;
   }
   if (!good || !(seconds > 0) || seconds > 1e9) {
-    return wanted(text, "a time such as 90, 20m, 1h30m or 2d");
+    return wanted(text, "a time such as 90, 20m, 1h30m or 2d, at most 11574d");
   }
   return micros_from_seconds(seconds);
 }

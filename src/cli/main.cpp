@@ -39,5 +39,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     partita::cli::complain("there is not enough memory for this");
     return 2;
+  } catch (const std::exception& error) {  // of a library: a fault of ours, but said in a sentence
+    partita::cli::complain(error.what());
+    return 2;
   }
 }

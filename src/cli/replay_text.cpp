@@ -114,7 +114,9 @@ Line line_of(const ReplayedTurn& turn, const control::Destroy& destroy) {
 
 Line line_of(const control::Reply& reply) {
   const std::int64_t job = reply.jobs.size() == 1 ? reply.jobs.front() : 0;
-  if (reply.kind != control::Reply::Kind::kAccepted) return {"refuse: " + reply.message};
+  const bool good = reply.kind == control::Reply::Kind::kAccepted ||
+                    reply.kind == control::Reply::Kind::kCancelled;
+  if (!good) return {"refuse: " + reply.message};
   return {job != 0 ? fmt::format("answer: job {}", job)
                    : fmt::format("answer: {} jobs", reply.jobs.size()),
           job};

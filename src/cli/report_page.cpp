@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "cli/console.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
@@ -17,7 +18,6 @@
 #include "experiment/day_file.h"
 #include "experiment/make_record.h"
 #include "experiment/result_file.h"
-#include "experiment/whole_file.h"
 #include "report/day_check.h"
 #include "report/learning_curve.h"
 #include "report/page.h"
@@ -52,7 +52,7 @@ Result<report::StudyNotes> notes_beside(const std::string& results) {
   const std::string path = report::study_path(results);
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return report::StudyNotes{};
-  const auto text = experiment::read_whole_file(path);
+  const auto text = read_whole_file(path);
   if (!text) return text.error();
   auto notes = report::parse_notes(*text);
   if (!notes) return in_file(path, notes.error());
@@ -60,7 +60,7 @@ Result<report::StudyNotes> notes_beside(const std::string& results) {
 }
 
 Result<Json> read_days(const std::string& path, std::span<const experiment::RunRecord> runs) {
-  const auto text = experiment::read_whole_file(path);
+  const auto text = read_whole_file(path);
   if (!text) return text.error();
   auto days = report::parse_days(*text);
   if (!days) return in_file(path, days.error());
@@ -117,7 +117,7 @@ Status check_reference(const ResultsPageOptions& options,
 }
 
 Result<Json> training_figures(const std::string& path) {
-  const auto text = experiment::read_whole_file(path);
+  const auto text = read_whole_file(path);
   if (!text) return text.error();
   auto figures = report::learning_figures(*text);
   if (!figures) return in_file(path, figures.error());

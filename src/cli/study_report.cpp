@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/whole_file.h"
 #include "cli/output_file.h"
 #include "cli/report_page.h"
-#include "experiment/whole_file.h"
 #include "report/study_notes.h"
 
 namespace partita::cli {
@@ -123,15 +123,15 @@ Result<Json> days_of(const Study& study, std::span<const RunRecord> runs) {
 Status write_study_report(const Values& values, const Study& study, std::uint64_t days,
                           std::span<const RunRecord> runs, const Json& published) {
   const std::string results = fmt::format("{}/{}.runs.jsonl", values.text("out-dir"), study.name);
-  const Status noted = experiment::write_whole_file(
-      report::study_path(results), format_notes(notes_of(values, study, days, published)));
+  const Status noted = write_whole_file(report::study_path(results),
+                                        format_notes(notes_of(values, study, days, published)));
   if (!noted || values.given("report") == nullptr) return noted;
   auto page_file = OutputFile::open(values.text("report"));
   if (!page_file) return page_file.error();
   const auto detailed = days_of(study, runs);
   if (!detailed) return detailed.error();
   const std::string text = detailed->dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  const Status kept = experiment::write_whole_file(report::day_path(results), text);
+  const Status kept = write_whole_file(report::day_path(results), text);
   if (!kept) return kept;
   const auto page = page_of_results({.results = results});
   if (!page) return page.error();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/whole_file.h"
 #include "bounds/certificate.h"
 #include "bounds/instance.h"
 #include "bounds/report.h"
@@ -13,7 +14,6 @@
 #include "cli/run_settings.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
-#include "experiment/whole_file.h"
 #include "mig/gpu_model.h"
 
 namespace partita::cli {
@@ -224,7 +224,7 @@ Outcome verify(const Values& values, Console& console, Question question) {
   if (values.given("certificate") != nullptr) {
     return Error{"--certificate writes a certificate and --verify reads one; give one of them"};
   }
-  const auto text = experiment::read_whole_file(values.text("verify"));
+  const auto text = read_whole_file(values.text("verify"));
   if (!text) return text.error();
   const auto certificate = bounds::parse_certificate(*text);
   if (!certificate) return values.wrong("verify", certificate.error());

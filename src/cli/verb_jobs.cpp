@@ -137,8 +137,10 @@ std::string wishes_text(const Json& job) {
   }
   if (job["deadline_s"].is_number()) {
     const double deadline = job["deadline_s"].get<double>();
-    line("deadline", fmt::format("{} (+{})", shown_instant(deadline),
-                                 shown_span(deadline - job["submitted_s"].get<double>())));
+    const double late = is_over(text_or(job, "state", "")) ? number_or_zero(job, "late_s") : 0;
+    line("deadline", fmt::format("{} (+{}){}", shown_instant(deadline),
+                                 shown_span(deadline - job["submitted_s"].get<double>()),
+                                 late > 0 ? ", missed by " + shown_span(late) : ""));
   }
   if (job["time_limit_s"].is_number()) {
     line("time limit", shown_span(job["time_limit_s"].get<double>()));
@@ -305,9 +307,10 @@ std::string top_text(const Json& gpus, const Json& status, bool bold) {
   }
   text += "\n";
   for (const Json& gpu : gpus["gpus"]) {
-    text += fmt::format("\nGPU {} {} {:.0f} W{}\n", gpu["gpu"].get<int>(),
-                        gpu["name"].get<std::string>(), number_or_zero(gpu, "power_w"),
-                        trouble_of(gpu));
+    text += fmt::format(
+        "\nGPU {} {}{}{}\n", gpu["gpu"].get<int>(), gpu["name"].get<std::string>(),
+        gpu["power_w"].is_number() ? fmt::format(" {:.0f} W", gpu["power_w"].get<double>()) : "",
+        trouble_of(gpu));
     Table table({{"slice", Align::kLeft},
                  {"state", Align::kLeft},
                  {"job", Align::kRight},

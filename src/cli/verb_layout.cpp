@@ -9,11 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "cli/backends.h"
 #include "cli/daemon_client.h"
 #include "cli/layout_text.h"
@@ -83,10 +82,9 @@ struct Selected {
 Result<Selected> selected_config(const Values& values) {
   const std::string path = flag_or(values, "config-file", "MIG_PARTED_CONFIG_FILE");
   if (path.empty()) return Error{"--config-file is missing: a file of layouts, - for stdin"};
-  std::ifstream file(path == "-" ? "/dev/stdin" : path, std::ios::binary);
-  if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Result<MigConfigFile> configs = device::parse_mig_config(text);
+  const Result<std::string> text = read_whole_file(path == "-" ? "/dev/stdin" : path);
+  if (!text) return text.error();
+  const Result<MigConfigFile> configs = device::parse_mig_config(*text);
   if (!configs) return Error{fmt::format("{}: {}", path, configs.error().message)};
   std::string label = flag_or(values, "selected-config", "MIG_PARTED_SELECTED_CONFIG");
   const std::vector<std::string> labels = configs->labels();
@@ -118,14 +116,29 @@ Status make_folder_of(const std::filesystem::path& path) {
   return {};
 }
 
+// The file that stands for the GPUs, whoever changes them and wherever the journal is: that of
+// simulated ones, or one of the machine. Empty: they are gone with this program.
+std::string lock_of_gpus(const std::string& backend) {
+  constexpr std::string_view kKey = "state=";
+  const auto at = backend.find(kKey);
+  if (at != std::string::npos) {
+    const std::string file = backend.substr(at + kKey.size());
+    return file.substr(0, file.find(',')) + ".layout-lock";
+  }
+  return backend.find("simulated") != std::string::npos ? "" : "/run/lock/partita-layout.lock";
+}
+
 // One change at a time; released when the program ends, however it does.
-Status lock_journal(const std::filesystem::path& path) {
-  const std::string name = path.string() + ".lock";
-  const int fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+Status lock_gpus(const std::string& backend) {
+  const std::string name = lock_of_gpus(backend);
+  if (name.empty()) return {};
+  // Without making it first: in a folder for all, a file of another user may be opened, not made.
+  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fd = ::open(name.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return Error{fmt::format("{}: {}", name, std::strerror(errno))};
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
   ::close(fd);
-  return Error{fmt::format("{}: another `partita layout apply` is at work", name)};
+  return Error{fmt::format("{}: another `partita layout apply` is at work on these GPUs", name)};
 }
 
 struct Planned {
@@ -192,10 +205,10 @@ int tell_result(const Values& values, Console& console, const std::string& label
                          result.failure));
   }
   if (result.end == ApplyResult::End::kStuck) {
-    complain(
-        fmt::format("{}; the change is half done: run `partita layout apply` without a file "
-                    "to try again, with --rollback to go back",
-                    result.failure));
+    complain(fmt::format(
+        "{}; the change is half done: run `partita layout apply{}` without a file "
+        "to try again, with --rollback to go back",
+        result.failure, values.is_set("journal") ? " --journal " + values.text("journal") : ""));
   }
   return done ? 0 : 1;
 }
@@ -204,6 +217,7 @@ device::StepListener step_teller(const Values& values, Console& console) {
   if (values.has_switch("json")) return [](const GpuPlan&, const device::PlanStep&, bool) {};
   return [&console](const GpuPlan& plan, const device::PlanStep& step, bool back) {
     console.out.write(step_text(plan, step, back) + "\n");
+    console.out.flush();  // whoever looks, or whatever ends us, sees how far it came
   };
 }
 
@@ -220,7 +234,9 @@ Outcome run_resume(const Values& values, Console& console, Backend& backend,
 Outcome run_apply(const Values& values, Console& console, Backend& backend) {
   const std::filesystem::path path = journal_path(values);
   if (const Status made = make_folder_of(path); !made) return made.error();
-  if (const Status locked = lock_journal(path); !locked) return refuse(locked.error());
+  if (const Status locked = lock_gpus(values.text("node-backend")); !locked) {
+    return refuse(locked.error());
+  }
   const Result<std::optional<Journal>> journal = device::read_journal(path);
   if (!journal) return journal.error();
   const bool has_file = !flag_or(values, "config-file", "MIG_PARTED_CONFIG_FILE").empty();

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/whole_file.h"
 #include "cli/output_file.h"
 #include "cli/report_page.h"
 #include "cli/verbs.h"
-#include "experiment/whole_file.h"
 
 namespace partita::cli {
 namespace {
@@ -32,7 +32,7 @@ nlohmann::ordered_json report_json(const ResultsPage& page, const std::string& o
 Result<ResultsPage> page_asked_for(const Values& values) {
   if (values.given("results") == nullptr) {
     const std::string path = values.text("training");
-    const auto log = experiment::read_whole_file(path);
+    const auto log = read_whole_file(path);
     if (!log) return log.error();
     auto page = page_of_training(*log, text_if_given(values, "title").value_or("Training"),
                                  command_text(Verb::kReport, values));

@@ -106,8 +106,8 @@ Outcome run_serve(const Values& values, Console&) {
   if (const char* place = std::getenv("PARTITA_SUPERVISOR_FAILPOINT")) {
     settings.supervisor_environment.push_back(fmt::format("PARTITA_FAILPOINT={}", place));
   }
-  make_parent(settings.state);
-  make_parent(settings.socket);
+  if (!values.is_set("state")) make_parent(settings.state);
+  if (settings.socket == default_socket()) make_parent(settings.socket);
   const auto teller = values.has_switch("json") ? say_json : say;
   const Status ran = daemon::run_daemon(settings, teller);
   if (!ran) return ran.error();

@@ -43,7 +43,9 @@ Result<Json> body_of(const Values& values) {
   }
   Json body;
   body["argv"] = values.command;
-  body["directory"] = std::filesystem::current_path().string();
+  std::error_code gone;
+  body["directory"] = std::filesystem::current_path(gone).string();
+  if (gone) return Error{"the folder this is called from, and the job would run in, is gone"};
   body["name"] =
       values.is_set("job-name") ? values.text("job-name") : name_of_program(values.command.front());
   if (const auto memory = parse_memory(values.text("mem")); *memory) body["memory_gib"] = **memory;

@@ -120,10 +120,12 @@ void Controller::attempt_began(Job& job, const launch::Report& report) {
 }
 
 // The process is no more, or never was: the slice is free and the books of the attempt are closed.
-void Controller::close_attempt(Job& job, std::string reason) {
+// `ended`: when it was, where that is known; long ago, perhaps, if there was no daemon.
+void Controller::close_attempt(Job& job, std::string reason, Micros ended) {
   store::AttemptRow& attempt = attempt_of(job);
   attempt.state = static_cast<std::int64_t>(AttemptState::kEnded);
-  attempt.ended_us = now_.count;
+  const std::int64_t least = std::min(attempt.started_us, now_.count);
+  attempt.ended_us = ended == Micros{} ? now_.count : std::clamp(ended.count, least, now_.count);
   attempt.reason = std::move(reason);
   touch_attempt(job);
   const launch::AttemptKey key{job.id, attempt.number};
@@ -186,9 +188,11 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
     peak = std::max(peak, attempt.peak_gib);
     turn_.batch.peaks.push_back({job.owner.uid, job.spec.name, peak});
   }
-  close_attempt(job, report.over_time ? "time limit, " + how
-                     : memory         ? "out of memory, " + how
-                                      : how);
+  close_attempt(job,
+                report.over_time ? "time limit, " + how
+                : memory         ? "out of memory, " + how
+                                 : how,
+                report.at);
   if (before == JobState::kCancelling) return end(job, JobState::kCancelled, how);
   if (report.over_time) {
     const Micros limit = job.spec.time_limit.value_or(options_.limits.time_limit_max);

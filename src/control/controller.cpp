@@ -263,7 +263,7 @@ void Controller::take(const Cancel& cancel) {
     return reply(cancel.ticket, Reply::Kind::kConflict, {},
                  fmt::format("job {} has ended: {}", job.id, name_of(job.state())));
   }
-  reply(cancel.ticket, Reply::Kind::kAccepted, {job.id});
+  reply(cancel.ticket, Reply::Kind::kCancelled, {job.id});
   if (job.state() == JobState::kCancelled || job.state() == JobState::kCancelling) return;
   if (job.state() == JobState::kQueued) {
     scheduler_->job_withdrawn(view_, job.handle);

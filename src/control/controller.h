@@ -144,7 +144,7 @@ class Controller {
   void attempt_did_not_begin(Job& job, const launch::Report& report);
   void attempt_ended(Job& job, const launch::Report& report);
   void attempt_vanished(Job& job);
-  void close_attempt(Job& job, std::string reason);
+  void close_attempt(Job& job, std::string reason, Micros ended = {});
   void stop(Job& job, bool checkpoint);
   void leave_slice(Job& job);
   bool out_of_memory(const Job& job, const launch::Report& report) const;

@@ -177,8 +177,9 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
     return Error{"a null byte stands in the command, its environment or its directory"};
   }
   if (spec.name.size() > limits.name_bytes_max || spec.name.empty() || !is_name(spec.name)) {
-    return Error{fmt::format("the name '{}'; wanted 1 to {} letters, digits, '.', '_' and '-'",
-                             spec.name.substr(0, limits.name_bytes_max), limits.name_bytes_max)};
+    return Error{fmt::format(
+        "the name '{}' of {} bytes; wanted 1 to {} letters, digits, '.', '_' and '-'",
+        spec.name.substr(0, limits.name_bytes_max), spec.name.size(), limits.name_bytes_max)};
   }
   if (!spec.directory.starts_with('/') || spec.directory.size() > 4096) {
     return Error{fmt::format("the directory '{}'; wanted an absolute path of at most 4096 bytes",

@@ -30,6 +30,6 @@ inline constexpr int kDestroyTriesMax = 5;
 inline constexpr Micros kQuarantineRetry = Micros::seconds(600);
 
 // Energy and peaks of running attempts are written down at least this often.
-inline constexpr Micros kBookInterval = Micros::seconds(10);
+inline constexpr Micros kBookInterval = Micros::seconds(2);
 
 }  // namespace partita::control

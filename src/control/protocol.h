@@ -93,7 +93,7 @@ using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDo
 // ---- out
 
 struct Reply {
-  enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull };
+  enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull, kCancelled };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
   std::vector<std::int64_t> jobs;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <memory>
 
@@ -35,6 +36,7 @@ constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
 constexpr Micros kDiskCheck = Micros::seconds(1);
 constexpr Micros kWaitMax = Micros::seconds(1);
 constexpr int kDriverRetryMs = 2'000;
+constexpr std::chrono::milliseconds kLeaveTime{2'000};
 
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
@@ -85,6 +87,7 @@ class Daemon {
   std::string why_closed();
   Micros time_to_wait();
   void watch_signals();
+  void leave();
 
   const Settings& settings_;
   void (*say_)(const std::string&);
@@ -133,7 +136,9 @@ Status Daemon::open_devices() {
     }
     gpus_.push_back(gpu);
   }
-  if (gpus_.empty()) return Error{"there is no GPU with MIG mode on"};
+  if (gpus_.empty()) {
+    return Error{"there is no GPU with MIG mode on; `nvidia-smi -mig 1` turns it on"};
+  }
   return {};
 }
 
@@ -369,7 +374,18 @@ Status Daemon::run() {
     const Status turned = take_turn();
     if (!turned) return turned;
   }
+  if (trouble_.ok()) leave();
   return trouble_;
+}
+
+// A call to a driver that does not answer cannot be ended but with the process. What it leaves
+// half done the next start finds, as after any other end.
+void Daemon::leave() {
+  if (workers_->stop_within(kLeaveTime)) return;
+  server_.reset();
+  store_.reset();
+  say_("stopped while a GPU does not answer; jobs go on");
+  ::_exit(0);
 }
 
 // Everything that came in since the last turn is one step and one transaction.

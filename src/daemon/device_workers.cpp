@@ -11,6 +11,13 @@
 namespace partita::daemon {
 namespace {
 
+using Steady = std::chrono::steady_clock;
+
+// A GPU that has not answered for so long is not to be used. Slices take a fifth of a second to
+// make, but drivers have been seen to take much longer.
+constexpr std::chrono::seconds kReadingMax{10};
+constexpr std::chrono::seconds kChangeMax{60};
+
 // A GPU that answers so is not to be used; other faults concern one call.
 bool is_out(device::Fault fault) {
   switch (fault) {
@@ -62,12 +69,49 @@ void DeviceWorkers::order(GpuId gpu, DeviceCommand command) {
 }
 
 void DeviceWorkers::survey_idle() {
-  for (const auto& worker : workers_) {
+  for (std::uint32_t i = 0; i < workers_.size(); ++i) {
+    const auto& worker = workers_[i];
     const std::lock_guard lock(worker->mutex);
+    if (worker->busy) tell_if_overdue(i);
     if (worker->busy || !worker->commands.empty()) continue;
     worker->commands.emplace_back(Survey{});
     worker->more.notify_one();
   }
+}
+
+// REQUIRES: the worker is locked. It is told as usable again by the survey that succeeds.
+void DeviceWorkers::tell_if_overdue(std::uint32_t index) {
+  Worker& worker = *workers_[index];
+  const auto most = worker.changes ? kChangeMax : kReadingMax;
+  if (!worker.usable || Steady::now() - worker.busy_since < most) return;
+  worker.usable = false;
+  const std::string why = fmt::format("no answer for {} s", most.count());
+  give(control::Input(control::GpuHealth{GpuId{index}, false, why, false}));
+  // What waits behind the call is not begun any more, or it would be done when nobody wants it.
+  for (const DeviceCommand& command : std::exchange(worker.commands, {})) refuse(command, why);
+}
+
+void DeviceWorkers::refuse(const DeviceCommand& command, const std::string& why) {
+  const device::DeviceError error{device::Fault::kTimeout, why, {}};
+  if (const auto* each = std::get_if<control::Create>(&command)) {
+    give(control::Input(control::CreateDone{each->gpu, each->placement, {}, error}));
+  }
+  if (const auto* each = std::get_if<control::Destroy>(&command)) {
+    give(control::Input(control::DestroyDone{each->gpu, each->placement, false, error}));
+  }
+}
+
+bool DeviceWorkers::stop_within(std::chrono::milliseconds time) {
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock(worker->mutex);
+    worker->stop = true;
+    worker->more.notify_all();
+  }
+  const auto until = Steady::now() + time;
+  return std::ranges::all_of(workers_, [&](const auto& worker) {
+    std::unique_lock lock(worker->mutex);
+    return worker->more.wait_until(lock, until, [&] { return worker->ended; });
+  });
 }
 
 std::vector<control::Input> DeviceWorkers::take_results() {
@@ -92,10 +136,16 @@ void DeviceWorkers::run(std::uint32_t index) {
     std::unique_lock lock(worker.mutex);
     worker.busy = false;
     worker.more.wait(lock, [&] { return worker.stop || !worker.commands.empty(); });
-    if (worker.stop) return;
+    if (worker.stop) {
+      worker.ended = true;
+      worker.more.notify_all();
+      return;
+    }
     const DeviceCommand command = std::move(worker.commands.front());
     worker.commands.pop_front();
     worker.busy = true;
+    worker.changes = !std::holds_alternative<Survey>(command);
+    worker.busy_since = Steady::now();
     lock.unlock();
     carry_out(index, command);
     FAILPOINT(device_reported);
@@ -138,8 +188,11 @@ void DeviceWorkers::destroy(std::uint32_t index, const control::Destroy& destroy
 }
 
 void DeviceWorkers::tell_health(std::uint32_t index, bool usable, const std::string& why) {
-  if (workers_[index]->usable == usable) return;
-  workers_[index]->usable = usable;
+  {
+    const std::lock_guard lock(workers_[index]->mutex);
+    if (workers_[index]->usable == usable) return;
+    workers_[index]->usable = usable;
+  }
   give(control::Input(
       control::GpuHealth{GpuId{index}, usable, without_name(why, gpus_[index]), false}));
 }
@@ -151,12 +204,14 @@ void DeviceWorkers::survey(std::uint32_t index) {
     if (is_out(instances.fault())) tell_health(index, false, instances.error().message);
     return;
   }
-  tell_health(index, true, "");
   control::Reading reading;
   reading.gpu = GpuId{index};
   for (const device::Instance& instance : *instances) {
     if (instance.orphan()) continue;
     const device::Answer<device::MemoryUse> memory = backend_.memory(instance.key);
+    if (!memory && is_out(memory.fault())) {
+      return tell_health(index, false, memory.error().message);
+    }
     if (!memory) continue;
     reading.slices.push_back({instance.placement.start, instance.key.uuid,
                               static_cast<double>(memory->used_mib) / 1024});
@@ -167,6 +222,7 @@ void DeviceWorkers::survey(std::uint32_t index) {
   if (const auto energy = backend_.energy_mj(gpu)) {
     reading.energy_j = static_cast<double>(*energy) / 1000;
   }
+  tell_health(index, true, "");
   give(control::Input(std::in_place_type<control::Reading>, std::move(reading)));
   give(control::Input(control::Inventory{GpuId{index}, *instances}));
 }

@@ -1,6 +1,7 @@
 // DeviceWorkers: a thread for each GPU, so that a slow or hung call holds up no one else.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -34,8 +35,10 @@ class DeviceWorkers {
   // Readable when there are results.
   int wake_fd() const { return wake_; }
   void order(GpuId gpu, DeviceCommand command);
-  // Asks every GPU that has nothing to do.
+  // Asks every GPU that has nothing to do; one that has not answered for long is told as out.
   void survey_idle();
+  // No call begins any more. False: one that is under way has not ended within the time.
+  bool stop_within(std::chrono::milliseconds time);
   std::vector<control::Input> take_results();
 
  private:
@@ -44,7 +47,10 @@ class DeviceWorkers {
     std::condition_variable more;
     std::deque<DeviceCommand> commands;
     bool busy = false;
+    bool changes = false;  // what it is busy with is making or unmaking a slice
+    std::chrono::steady_clock::time_point busy_since;
     bool stop = false;
+    bool ended = false;
     bool usable = true;  // as last told
     std::thread thread;
   };
@@ -54,6 +60,8 @@ class DeviceWorkers {
   void create(std::uint32_t index, const control::Create& create);
   void destroy(std::uint32_t index, const control::Destroy& destroy);
   void survey(std::uint32_t index);
+  void tell_if_overdue(std::uint32_t index);
+  void refuse(const DeviceCommand& command, const std::string& why);
   void tell_health(std::uint32_t index, bool usable, const std::string& why);
   void poll_events();
   void give(control::Input result);

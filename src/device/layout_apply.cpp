@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "base/whole_file.h"
 
 namespace partita::device {
 namespace {
@@ -177,14 +178,12 @@ ApplyResult take_back(Backend& backend, Journal journal, const std::filesystem::
 }  // namespace
 
 Result<std::optional<Journal>> read_journal(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::optional<Journal>();
-    return io_error(path);
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::optional<Journal>();
+  const Result<std::string> text = read_whole_file(path.string());
+  if (!text) return text.error();
   try {
-    const json from = json::parse(text);
+    const json from = json::parse(*text);
     if (from.at("format").get<std::string>() != kFormat) {
       return Error{fmt::format("{}: expected format {}", path.string(), kFormat)};
     }

@@ -4,13 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
 
 #include "base/text.h"
+#include "base/whole_file.h"
 
 namespace partita::device {
 namespace {
@@ -18,8 +17,8 @@ namespace {
 constexpr double kClockSlackSeconds = 2;  // btime of /proc/stat is in whole seconds
 
 std::string whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  Result<std::string> text = read_whole_file(path.string());
+  return text ? *std::move(text) : std::string();
 }
 
 // Seconds since 1970 at which the machine was started.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
+#include "base/whole_file.h"
 
 namespace partita::device {
 namespace {
@@ -147,13 +148,11 @@ Result<SimulatedState> parse_state(std::string_view text) {
 }
 
 Result<std::optional<SimulatedState>> read_state_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return std::optional<SimulatedState>();
-    return Error{fmt::format("{}: {}", path.string(), std::strerror(errno))};
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Result<SimulatedState> state = parse_state(text);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::optional<SimulatedState>();
+  const Result<std::string> text = read_whole_file(path.string());
+  if (!text) return text.error();
+  Result<SimulatedState> state = parse_state(*text);
   if (!state) return Error{fmt::format("{}: {}", path.string(), state.error().message)};
   return std::optional(std::move(*state));
 }

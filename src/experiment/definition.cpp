@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiment/whole_file.h"
+#include "base/whole_file.h"
 
 namespace partita::experiment {
 

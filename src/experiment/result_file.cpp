@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "experiment/whole_file.h"
+#include "base/whole_file.h"
 
 namespace partita::experiment {
 namespace {

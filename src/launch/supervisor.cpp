@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -51,8 +52,8 @@ std::vector<char*> pointers(const std::vector<std::string>& list) {
 // What went wrong between fork and exec, sent to the parent through a pipe that exec closes.
 [[noreturn]] void give_up(int pipe, const char* what) {
   std::array<char, 512> text{};
-  const int size = std::snprintf(text.data(), text.size(), "%s: %s", what, std::strerror(errno));
-  if (::write(pipe, text.data(), static_cast<std::size_t>(size)) < 0) ::_exit(126);
+  std::snprintf(text.data(), text.size(), "%.384s: %s", what, std::strerror(errno));
+  if (::write(pipe, text.data(), std::strlen(text.data())) < 0) ::_exit(126);
   ::_exit(127);
 }
 
@@ -108,7 +109,14 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   // execvpe looks the program up in our PATH; the job's is the one that counts.
   ::environ = environment.data();
   ::execvp(arguments[0], arguments.data());
-  give_up(told, arguments[0]);
+  const bool looked_up = errno == ENOENT && std::strchr(arguments[0], '/') == nullptr;
+  const auto path = std::ranges::find_if(
+      start.environment, [](const std::string& entry) { return entry.starts_with("PATH="); });
+  if (!looked_up || path == start.environment.end()) give_up(told, arguments[0]);
+  std::array<char, 384> where{};
+  std::snprintf(where.data(), where.size(), "%.128s in %s", arguments[0], path->c_str() + 5);
+  errno = ENOENT;
+  give_up(told, where.data());
 }
 
 struct Pipe {

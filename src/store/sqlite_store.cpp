@@ -38,8 +38,10 @@ class FolderLock {
     if (!lock_with_patience()) {
       std::array<char, 32> pid{};
       const ssize_t size = ::pread(fd_, pid.data(), pid.size() - 1, 0);
-      return Error{fmt::format("{} is in use by process {}; one daemon at a time", folder,
-                               size > 0 ? pid.data() : "unknown")};
+      return Error{
+          fmt::format("{} is in use by process {}: one daemon at a time; to look into it, "
+                      "stop that or copy the folder",
+                      folder, size > 0 ? pid.data() : "unknown")};
     }
     const std::string own = std::to_string(::getpid());
     const bool told = ::ftruncate(fd_, 0) == 0 &&

@@ -127,7 +127,8 @@ TEST_F(Layout, AnInterruptedChangeIsFinishedFirst) {
 
 // The file and the flags are right, so it is no mistake of whoever asks.
 TEST_F(Layout, WhatIsRefusedIsStatusOne) {
-  const int lock = ::open(path("journal.json.lock").c_str(), O_RDWR | O_CREAT, 0644);
+  // Whoever has another journal changes the same GPUs.
+  const int lock = ::open(path("gpus.json.layout-lock").c_str(), O_RDWR | O_CREAT, 0644);
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);
   EXPECT_NE(complaint(command("apply", "balanced"), 1).find("is at work"), std::string::npos);
   ::close(lock);
@@ -142,6 +143,14 @@ TEST_F(Layout, WhatIsRefusedIsStatusOne) {
 TEST_F(Layout, WhoHasNoGpuIsToldWhatWorksWithout) {
   const std::string told = complaint("layout export --backend nvml:/nowhere/x.so", 1);
   EXPECT_NE(told.find("works without a GPU"), std::string::npos) << told;
+}
+
+TEST_F(Layout, AFolderInThePlaceOfAFileIsNamed) {
+  std::filesystem::create_directories(path("folder"));
+  EXPECT_NE(complaint("layout plan -f folder --backend simulated").find("folder: Is a directory"),
+            std::string::npos);
+  EXPECT_NE(complaint("layout export --backend simulated:a100-40gb,state=folder").find("Is a directory"),
+            std::string::npos);
 }
 
 TEST_F(Layout, AJournalThatIsNoneIsNamedAndLeft) {

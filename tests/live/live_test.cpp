@@ -224,6 +224,53 @@ TEST_F(Live, WhatWasAskedForIsShown) {
             std::string::npos);
 }
 
+TEST_F(Live, AJobThatEndedWhileThereWasNoDaemonEndedThen) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string id = submit({"--mem", "3G", "--deadline", "+1s", "--", "/bin/sleep", "1.5"});
+  for (int i = 0; i < 500 && job(id)["state"] != "running"; ++i) ::usleep(20'000);
+  daemon_.kill_now();
+  ::usleep(4'000'000);
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  partita({"wait", id});
+  const Json attempt = job(id)["attempts"][0];
+  const double ran = attempt["ended_s"].get<double>() - attempt["started_s"].get<double>();
+  EXPECT_GE(ran, 1.4);
+  EXPECT_LT(ran, 4);
+  EXPECT_GT(job(id)["late_s"].get<double>(), 0);
+  EXPECT_NE(partita({"job", id}).find(", missed by "), std::string::npos);
+}
+
+// What was shown before the end of a daemon does not go down with it.
+TEST_F(Live, EnergyAndPeaksAreWrittenDownAsTimeGoesBy) {
+  ASSERT_TRUE(daemon_.start({"--watch", "0.2"})) << daemon_.said();
+  const std::string id =
+      submit({"--mem", "4G", "--time", "1g=1h", "--", grow_program(), "1G", "1.1G"});
+  const auto first = [&](const char* name) {
+    const Json attempts = job(id)["attempts"];
+    return attempts.empty() ? 0.0 : attempts[0][name].get<double>();
+  };
+  for (int i = 0; i < 500 && first("energy_j_estimated") < 100; ++i) ::usleep(20'000);
+  EXPECT_GT(first("peak_gib"), 0.9);
+  ::usleep(2'500'000);
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  EXPECT_GE(first("energy_j_estimated"), 100);
+  EXPECT_GT(first("peak_gib"), 0.9);
+  partita({"cancel", id});
+}
+
+TEST_F(Live, AProgramThatIsNotFoundIsNamedWithWhereItWasLookedFor) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string bare = submit({"--mem", "3G", "--", "no-such-program"});
+  partita({"wait", bare}, 1);
+  EXPECT_EQ(job(bare)["reason"],
+            "no-such-program in /usr/local/bin:/usr/bin:/bin: No such file or directory");
+  const std::string name(3000, 'x');
+  const std::string longest = submit({"--mem", "3G", "--name", "x", "--", "/" + name});
+  partita({"wait", longest}, 1);
+  EXPECT_LT(job(longest)["reason"].get<std::string>().size(), 512U);
+}
+
 TEST_F(Live, WaitNamesTheJobsThatWereNotDone) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string good = submit({"--mem", "3G", "--", "/bin/true"});
@@ -270,6 +317,15 @@ TEST_F(Live, NoDaemonIsExitStatusThreeAndBadRequestsAreRefusedWithASentence) {
   EXPECT_NE(partita({"submit", "--mem", "500G", "--", "/bin/true"}, 2).find("GiB"),
             std::string::npos);
   EXPECT_NE(partita({"submit"}, 2).find("--"), std::string::npos);
+}
+
+TEST_F(Live, ACancelledJobIsNamedInTheAnswer) {
+  ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
+  const std::string first = submit({"--mem", "3G", "--", "/bin/true"});
+  const std::string second = submit({"--mem", "3G", "--", "/bin/true"});
+  EXPECT_EQ(Json::parse(partita({"cancel", first + "," + second, "--json"})),
+            (Json{{"cancelled", {std::stoi(first), std::stoi(second)}}}));
+  EXPECT_EQ(daemon_.ask("DELETE", "/v1/jobs/" + first).status, 200);
 }
 
 TEST_F(Live, TheInterfaceServesMetricsAndItsOwnDescription) {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace partita::experiment {
+namespace partita {
 
 // "cannot WHAT PATH: why", why being what errno says.
 Error file_error(std::string_view what, const std::string& path);
@@ -20,4 +20,4 @@ Status write_whole_file(const std::string& path, std::string_view text);
 // All of it, also when the system takes it in pieces. `path` is for the message.
 Status write_all(int fd, std::string_view text, const std::string& path);
 
-}  // namespace partita::experiment
+}  // namespace partita

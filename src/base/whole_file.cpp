@@ -1,4 +1,4 @@
-#include "experiment/whole_file.h"
+#include "base/whole_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace partita::experiment {
+namespace partita {
 namespace {
 
 // Closes what it holds on every way out.
@@ -78,4 +78,4 @@ Status write_all(int fd, std::string_view text, const std::string& path) {
   return {};
 }
 
-}  // namespace partita::experiment
+}  // namespace partita
