@@ -50,7 +50,8 @@ void Controller::start(Job& job, SliceId slice) {
   active.slice = slice;
   active.size_index = place.size_index;
   active.progress_from = now_;
-  active.finish = now_ + Micros{static_cast<std::int64_t>(active.time[place.size_index])};
+  const double takes = active.work * active.time[place.size_index];
+  active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
   if (!active.started) active.first_start = now_;
   active.started = true;
   active.forget_on_time();

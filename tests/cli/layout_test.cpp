@@ -149,8 +149,8 @@ TEST_F(Layout, AFolderInThePlaceOfAFileIsNamed) {
   std::filesystem::create_directories(path("folder"));
   EXPECT_NE(complaint("layout plan -f folder --backend simulated").find("folder: Is a directory"),
             std::string::npos);
-  EXPECT_NE(complaint("layout export --backend simulated:a100-40gb,state=folder").find("Is a directory"),
-            std::string::npos);
+  const std::string told = complaint("layout export --backend simulated:a100-40gb,state=folder");
+  EXPECT_NE(told.find("Is a directory"), std::string::npos) << told;
 }
 
 TEST_F(Layout, AJournalThatIsNoneIsNamedAndLeft) {
