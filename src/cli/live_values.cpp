@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -155,6 +156,8 @@ Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view t
     if (!size || (*size != 1 && *size != 2 && *size != 3 && *size != 4 && *size != 7)) {
       return wanted(part, "SIZEg=TIME with a size of 1, 2, 3, 4 or 7, such as 1g=20m");
     }
+    const bool again = std::ranges::any_of(times, [&](const auto& t) { return t.first == *size; });
+    if (again) return wanted(text, fmt::format("one time for slices of {}g", *size));
     const Result<Micros> time = parse_time_span(part.substr(mark + 2));
     if (!time) return time.error();
     times.emplace_back(static_cast<int>(*size), *time);

@@ -42,6 +42,7 @@ TEST(LiveValues, SizesJobsAndCommandsAreRead) {
   ASSERT_TRUE(times.ok());
   EXPECT_EQ((*times)[1], std::pair(7, Micros::seconds(300)));
   EXPECT_FALSE(parse_slice_times("5g=20m").ok());
+  EXPECT_FALSE(parse_slice_times("1g=5m,1g=6m").ok());
   EXPECT_EQ(*parse_job_numbers("12,14-16"), (std::vector<std::int64_t>{12, 14, 15, 16}));
   EXPECT_FALSE(parse_job_numbers("1-100000").ok());
   EXPECT_FALSE(parse_job_numbers("0").ok());

@@ -47,6 +47,7 @@ class Shown {
     if (turn.beginning != nullptr) versions_other_ |= turn.beginning->version != kVersion;
     const TurnLines lines = lines_of(turn, job_);
     const bool quiet = lines.in.empty() && lines.out.empty();
+    concerned_ = concerned_ || !quiet;
     if (quiet && turn.same && (turn.beginning == nullptr || job_)) return;
     if (json_) {
       turns_.push_back(turn_json(turn, lines));
@@ -69,9 +70,11 @@ class Shown {
   std::deque<Json> turns_;
   std::deque<std::string> texts_;
   bool versions_other_ = false;  // another program recorded some of it
+  bool concerned_ = false;       // a turn had something to show
 };
 
 void Shown::finish(const control::ReplaySummary& summary) {
+  if (job_ && !concerned_) warn(fmt::format("no turn that was kept concerns job {}", *job_));
   if (json_) {
     Json json;
     json["turns"] = summary.turns;

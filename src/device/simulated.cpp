@@ -129,7 +129,16 @@ Result<std::unique_ptr<SimulatedBackend>> SimulatedBackend::open(SimulatedOption
                                                                  Clock& clock) {
   CHECK(!options.gpus.empty());
   std::unique_ptr<SimulatedBackend> backend(new SimulatedBackend(std::move(options), clock));
-  const Done opened = backend->with_state([](SimulatedState&) { return Done(Nothing{}); });
+  // GPUs that nobody has cut, of a start that was refused perhaps, are no loss.
+  const Done opened = backend->with_state([&](SimulatedState& state) {
+    const bool uncut = std::ranges::all_of(
+        state.gpus, [](const SimulatedGpu& gpu) { return gpu.instances.empty(); });
+    if (uncut && !same_gpus(state, backend->options_)) {
+      state = fresh_state(backend->options_, clock.now());
+      for (SimulatedGpu& gpu : state.gpus) gpu.energy.milliwatts = backend->milliwatts(gpu);
+    }
+    return Done(Nothing{});
+  });
   if (!opened) return Error{opened.error().message};
   if (!same_gpus(backend->state_, backend->options_)) {
     return Error{fmt::format("{} holds other GPUs than were asked for; remove it to start anew",

@@ -206,7 +206,9 @@ TEST(Simulated, AStateFileOfOtherGpusOrDamagedIsRefusedByName) {
   const Folder folder;
   ManualClock clock;
   const fs::path file = folder / "gpus.json";
-  opened("a100-40gb,state=" + file.string(), clock);
+  const auto backend = opened("a100-40gb,state=" + file.string(), clock);
+  const GpuInfo gpu = backend->gpus()->front();
+  ASSERT_TRUE(backend->create(gpu.id, placed(gpu, "1g.5gb:0")).ok());
   const auto refused = [&](const std::string& gpus) {
     auto options = parse_simulated(gpus + ",state=" + file.string());
     const auto backend = SimulatedBackend::open(*options, clock);
@@ -216,6 +218,15 @@ TEST(Simulated, AStateFileOfOtherGpusOrDamagedIsRefusedByName) {
   EXPECT_FALSE(refused("a100-40gb"));
   std::ofstream(file) << "{\"format\": 3}";
   EXPECT_TRUE(refused("a100-40gb"));
+}
+
+TEST(Simulated, OtherGpusThatNobodyHasCutAreNoLoss) {
+  const Folder folder;
+  ManualClock clock;
+  const std::string state = ",state=" + (folder / "gpus.json").string();
+  opened("2xa100-40gb,h100-80gb" + state, clock);
+  EXPECT_EQ(opened("2xa100-40gb" + state, clock)->gpus()->size(), 2U);
+  EXPECT_EQ(opened("a30-24gb" + state, clock)->gpus()->size(), 1U);
 }
 
 TEST(Simulated, AProcessReportsItsMemoryThroughAFile) {
