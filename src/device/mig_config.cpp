@@ -32,7 +32,8 @@ std::string scalar(const YAML::Node& node) {
 // Names that a person can read and every YAML reader takes for a key.
 bool is_name(const std::string& text) {
   constexpr std::size_t kNameMax = 256;
-  if (text.size() > kNameMax) return false;
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (text.size() > kNameMax || std::ranges::any_of(text, control)) return false;
   try {
     return !nlohmann::json(text).dump().empty();  // throws on what is no UTF-8
   } catch (const nlohmann::json::exception&) {
@@ -46,7 +47,8 @@ Status check_keys(const YAML::Node& map, std::span<const std::string> known) {
   for (const auto& pair : map) {
     if (!pair.first.IsScalar()) return at(map, "a key must be a word");
     const std::string key = pair.first.Scalar();
-    if (!is_name(key)) return at(pair.first, "a key must be UTF-8 of at most 256 bytes");
+    if (!is_name(key))
+      return at(pair.first, "a key must be UTF-8 of at most 256 bytes without control characters");
     if (!seen.insert(key).second) return at(pair.first, fmt::format("'{}' comes twice", key));
     if (!known.empty() && std::ranges::count(known, key) == 0) {
       return at(pair.first, unknown_name("key", key, known).message);

@@ -100,6 +100,7 @@ TEST(MigConfig, WhatIsWrongIsRefusedWithTheLine) {
       {"version: v1\nmig-configs:\n  a:\n  - devices: all\n    mig-enabled: false\n    "
        "mig-devices: {1g.5gb: 1}",
        "mig-enabled: false"},
+      {"version: v1\nmig-configs:\n  \"a\\x1f\": []", "line 3: a key must be UTF-8"},
       {"version: [", "line"},
       {"{{{{{{", "line"},
   };
