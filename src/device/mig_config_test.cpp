@@ -62,7 +62,7 @@ TEST(MigConfig, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(*parse_mig_config(format_mig_config(*file)), *file);
   EXPECT_EQ(*parse_mig_config(format_mig_config_json(*file)), *file);
   const MigConfigFile odd{
-      {{"true", {}}, {"a: b #c", {{{}, {}, true, {{"+me\"\n", 3}}}}}, {"", {}}}};
+      {{"true", {}}, {"a: b #c", {{{}, {}, true, {{"+me\"\\", 3}}}}}, {"", {}}}};
   const auto again = parse_mig_config(format_mig_config(odd));
   ASSERT_TRUE(again.ok()) << again.error().message << format_mig_config(odd);
   EXPECT_EQ(*again, odd);
