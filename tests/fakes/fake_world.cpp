@@ -51,7 +51,8 @@ unsigned gi_id(const FakePart& part, const FakeProfile& profile, unsigned start)
 }  // namespace
 
 FakeWorld& FakeWorld::instance() {
-  static FakeWorld world;
+  // Never destroyed: a call that hangs may still be in it when the program ends.
+  static FakeWorld& world = *new FakeWorld;
   return world;
 }
 

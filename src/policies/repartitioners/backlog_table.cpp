@@ -30,14 +30,13 @@ Result<Line> parse_line(std::string_view text, std::size_t number) {
   for (const std::string_view word : split(text, ' ')) {
     if (!trim(word).empty()) words.push_back(trim(word));
   }
-  const auto hour = words.empty() ? std::nullopt : parse_int(words[0]);
-  const auto jobs = words.size() < 2 ? std::nullopt : parse_double(words[1]);
-  if (words.size() != 3 || !hour || *hour < 0 || *hour > 23 || !jobs || *jobs < 0 ||
-      *jobs > kJobsMax) {
+  const std::int64_t hour = words.empty() ? -1 : parse_int(words[0]).value_or(-1);
+  const double jobs = words.size() < 2 ? -1 : parse_double(words[1]).value_or(-1);
+  if (words.size() != 3 || hour < 0 || hour > 23 || !(jobs >= 0 && jobs <= kJobsMax)) {
     return Error{
         fmt::format("line {}: '{}' is not HOUR JOBS MIX, for example 8 1.5 1*4,2*4", number, text)};
   }
-  return Line{{static_cast<int>(*hour), *jobs, 0}, std::string(words[2])};
+  return Line{{static_cast<int>(hour), jobs, 0}, std::string(words[2])};
 }
 
 bool comes_before(const BacklogRule::Row& a, const BacklogRule::Row& b) {
