@@ -57,7 +57,9 @@ DeviceWorkers::~DeviceWorkers() {
     worker->stop = true;
     worker->more.notify_one();
   }
-  for (const auto& worker : workers_) worker->thread.join();
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
   ::close(wake_);
 }
 
@@ -108,10 +110,15 @@ bool DeviceWorkers::stop_within(std::chrono::milliseconds time) {
     worker->more.notify_all();
   }
   const auto until = Steady::now() + time;
-  return std::ranges::all_of(workers_, [&](const auto& worker) {
+  bool all = true;
+  for (const auto& worker : workers_) {
     std::unique_lock lock(worker->mutex);
-    return worker->more.wait_until(lock, until, [&] { return worker->ended; });
-  });
+    const bool ended = worker->more.wait_until(lock, until, [&] { return worker->ended; });
+    lock.unlock();
+    if (ended) worker->thread.join();
+    all = all && ended;
+  }
+  return all;
 }
 
 std::vector<control::Input> DeviceWorkers::take_results() {
