@@ -14,6 +14,7 @@
 #include "base/failpoint.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 
 namespace partita::launch {
 namespace {
@@ -24,16 +25,6 @@ constexpr std::size_t kFileBytesMax = 4U << 20U;
 
 Error failed(const std::string& path) {
   return {fmt::format("{}: {}", path, std::strerror(errno))};
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 // Whether a file must be there after a power cut. What a machine that went down was doing is over
@@ -47,7 +38,8 @@ Status write_whole(const std::string& path, std::string_view text, Keep keep = K
   {
     const Fd fd(
         ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (fd.get() < 0 || !write_all(fd.get(), text)) return failed(beside);
+    if (fd.get() < 0) return failed(beside);
+    if (const Status written = write_all(fd.get(), text, beside); !written) return written;
     if (keep == Keep::kPowerCut && ::fdatasync(fd.get()) != 0) return failed(beside);
   }
   if (::rename(beside.c_str(), path.c_str()) != 0) return failed(path);
@@ -244,7 +236,7 @@ int AttemptFiles::lock(AttemptKey key) const {
   Fd fd(::open(path(key, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd.get() < 0 || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return -1;
   const std::string pid = std::to_string(::getpid());
-  if (::ftruncate(fd.get(), 0) != 0 || !write_all(fd.get(), pid)) return -1;
+  if (::ftruncate(fd.get(), 0) != 0 || !write_all(fd.get(), pid, "lock").ok()) return -1;
   return fd.release();
 }
 
@@ -267,7 +259,7 @@ bool AttemptFiles::claim(AttemptKey key) const {
 bool AttemptFiles::revoke(AttemptKey key) const {
   const Fd fd(::open(path(key, "claim").c_str(),
                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  return fd.get() >= 0 && write_all(fd.get(), "revoked");
+  return fd.get() >= 0 && write_all(fd.get(), "revoked", "claim").ok();
 }
 
 bool AttemptFiles::revoked(AttemptKey key) const {
