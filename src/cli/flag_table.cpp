@@ -148,9 +148,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "is a number, tNUMBER or a text such as 4g.20gb:0,3g.20gb:4; several with a text "
                  "among them are separated by semicolons.",
      .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
-    {.name = "preemption", .kind = ValueKind::kText, .metavar = "free|none|cost=SECONDS",
-     .default_text = "free",
-     .sentence = "What interrupting a running job costs.",
+    {.name = "preemption", .kind = ValueKind::kText,
+     .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "free",
+     .sentence = "What interrupting a running job costs; with pays, jobs that can be resumed are "
+                 "interrupted only where that lowers tardiness by more than it costs.",
      .verbs = kRuns, .section = "policy", .choices = preemption_names,
      .check = check_preemption},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",

@@ -54,7 +54,7 @@ std::vector<std::string> repartitioner_names() {
 }
 
 std::vector<std::string> preemption_names() {
-  return {"free", "none", "cost="};
+  return {"free", "none", "cost=", "pays="};
 }
 
 std::vector<std::string> repartition_cost_names() {

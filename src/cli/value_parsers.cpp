@@ -34,14 +34,17 @@ Result<Span> parse_span(std::string_view text) {
 Result<Preemption> parse_preemption(std::string_view text) {
   if (text == "free") return Preemption{Preemption::Mode::kFree, {}};
   if (text == "none") return Preemption{Preemption::Mode::kNone, {}};
-  constexpr std::string_view kCost = "cost=";
-  if (text.starts_with(kCost)) {
-    const auto cost = parse_seconds(text.substr(kCost.size()));
+  constexpr std::pair<std::string_view, Preemption::Mode> kWithCost[] = {
+      {"cost=", Preemption::Mode::kCost}, {"pays=", Preemption::Mode::kPays}};
+  for (const auto& [prefix, mode] : kWithCost) {
+    if (!text.starts_with(prefix)) continue;
+    const auto cost = parse_seconds(text.substr(prefix.size()));
     if (cost && cost->count >= 0 && cost->to_seconds() <= kSecondsMax) {
-      return Preemption{Preemption::Mode::kCost, *cost};
+      return Preemption{mode, *cost};
     }
   }
-  return found_wanted(text, "free, none or cost=SECONDS up to 1e11, for example cost=30");
+  return found_wanted(text,
+                      "free, none, cost=SECONDS or pays=SECONDS up to 1e11, for example pays=30");
 }
 
 std::string format_preemption(const Preemption& preemption) {
@@ -52,6 +55,8 @@ std::string format_preemption(const Preemption& preemption) {
       return "none";
     case Preemption::Mode::kCost:
       return "cost=" + format_seconds(preemption.cost);
+    case Preemption::Mode::kPays:
+      return "pays=" + format_seconds(preemption.cost);
   }
   return {};
 }

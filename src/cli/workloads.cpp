@@ -123,9 +123,9 @@ Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& 
   WatchedSource watched(source, values, console.shows_progress, "writing");
   CopiedJobs copied;
   std::string line;
-  const auto memory = source.has_memory_curves() ? workload::MemoryColumns::kWith
-                                                 : workload::MemoryColumns::kWithout;
-  workload::write_header(line, memory);
+  const workload::OptionalColumns columns{.memory = source.has_memory_curves(),
+                                          .resumable = source.says_resumable()};
+  workload::write_header(line, columns);
   JobRow row;
   while (out.write(line)) {
     const Result<bool> more = watched.next(row);
@@ -135,7 +135,7 @@ Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& 
       return copied;
     }
     line.clear();
-    workload::write_row(line, row, memory);
+    workload::write_row(line, row, columns);
     const Micros arrival = row.job.arrival;
     copied.first_arrival = copied.jobs == 0 ? arrival : std::min(copied.first_arrival, arrival);
     copied.last_arrival = copied.jobs == 0 ? arrival : std::max(copied.last_arrival, arrival);

@@ -88,6 +88,7 @@ void fill_active(ActiveJob& active, const workload::Job& job, JobId id, std::uin
   active.on_time_bits = 0;
   active.started = false;
   active.larger_is_faster = faster;
+  active.resumable = job.resumable;
 }
 
 }  // namespace partita::decide

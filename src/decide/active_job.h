@@ -38,8 +38,9 @@ struct alignas(64) ActiveJob {
   workload::ClassIndex job_class = 0;
   std::uint8_t size_index = 0;  // running: of its slice
   mutable std::uint8_t on_time_bits = 0;
-  bool started = false;
-  bool larger_is_faster = false;  // strictly, over all sizes
+  bool started : 1 = false;
+  bool larger_is_faster : 1 = false;  // strictly, over all sizes
+  bool resumable : 1 = true;          // keeps its progress when it is interrupted
 
   bool running() const { return slice.valid(); }
   // No job, but what keeps a slice from being used: somebody else has it, or its GPU is out of use.

@@ -16,9 +16,15 @@ struct Preemption {
     kFree,  // at every event every job may be re-placed, progress kept (the papers)
     kNone,  // a started job runs to its end
     kCost,  // an interrupted job pays `cost` before it makes progress again
+    kPays,  // the same, and jobs that can be resumed are interrupted only where that pays
   };
   Mode mode = Mode::kFree;
   Micros cost;
+
+  // Whether a running job may be interrupted at all.
+  bool allows(const ActiveJob& job) const {
+    return mode != Mode::kNone && (mode != Mode::kPays || job.resumable);
+  }
 };
 
 struct View {

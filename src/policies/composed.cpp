@@ -38,15 +38,26 @@ ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
 
 void ComposedScheduler::begin(const decide::View& view) {
   mode_ = view.preemption.mode;
-  // Waiting makes no progress, so in runs whose queue holds only waiting jobs a key that changes
-  // with progress is settled too.
-  keys_settled_ = order_->key_change() == KeyChange::kNever ||
-                  (order_->key_change() == KeyChange::kWithProgress && mode_ != Mode::kFree);
+  keeping_ = keeping_for(mode_);
   queue_.clear();
+  due_dates_.begin(*view.cluster.model);
+  profiles_ = ProfilesBySize(*view.cluster.model);
   lone_ = JobHandle{};
   pool_.clear();
   all_profiles_ = static_cast<std::uint16_t>((1U << view.cluster.model->profiles.size()) - 1);
-  rule_->rebuild(view);
+  layout_changed(view);
+}
+
+// Waiting makes no progress, so in runs whose queue holds only waiting jobs a key that changes with
+// progress is settled too.
+ComposedScheduler::Keeping ComposedScheduler::keeping_for(Mode mode) const {
+  const bool only_waiting = mode == Mode::kNone || mode == Mode::kPays;
+  if (order_->is_modified_due_date() && only_waiting && !rule_->may_wait()) {
+    return Keeping::kDueDates;
+  }
+  const bool settled = order_->key_change() == KeyChange::kNever ||
+                       (order_->key_change() == KeyChange::kWithProgress && mode != Mode::kFree);
+  return settled ? Keeping::kQueue : Keeping::kPool;
 }
 
 void ComposedScheduler::job_arrived(const decide::View& view, JobHandle job) {
@@ -72,6 +83,11 @@ void ComposedScheduler::job_returned(const decide::View& view, JobHandle job) {
 
 void ComposedScheduler::layout_changed(const decide::View& view) {
   rule_->rebuild(view);
+  offered_ = 0;
+  for (const cluster::Slice& slice : view.cluster.slices) {
+    if (!slice.exists() || slice.closing) continue;
+    offered_ = static_cast<std::uint16_t>(offered_ | (1U << slice.profile));
+  }
 }
 
 void ComposedScheduler::decide(const decide::View& view, decide::Decision& decision) {
@@ -80,39 +96,58 @@ void ComposedScheduler::decide(const decide::View& view, decide::Decision& decis
     return small ? place_all(SmallRound(*ranked_), view, decision)
                  : place_all(RuleRound(*rule_), view, decision);
   }
-  if (keys_settled_ && !lone_.valid() && queue_.empty()) return;
-  place_waiting(view, decision);
+  if (!nothing_waits()) place_waiting(view, decision);
   if (!displaced_.empty()) place_displaced(view, decision);
+  if (mode_ == Mode::kPays) preempt_where_it_pays(view, decision);
 }
 
-void ComposedScheduler::enter(const decide::View& view, JobHandle job) {
-  if (!keys_settled_) add_to_pool(job);
+bool ComposedScheduler::nothing_waits() const {
+  return !lone_.valid() && queue_.empty() && due_dates_.empty() && pool_.empty();
+}
+
+void ComposedScheduler::enter(const decide::View& view, JobHandle job,
+                              const decide::ActiveJob& waiting) {
   if (mode_ == Mode::kFree) grow_to_hold(placed_in_, job);
-  if (!keys_settled_) return;
-  if (mode_ == Mode::kNone && queue_.empty() && !lone_.valid()) {
+  if (keeping_ == Keeping::kPool) return add_to_pool(job);
+  const bool only_waiting = mode_ == Mode::kNone || mode_ == Mode::kPays;
+  if (only_waiting && nothing_waits() && !waiting.running() && !view.jobs[job].running()) {
     lone_ = job;
     return;
   }
   queue_lone(view);
-  queue_.insert(entry_of(view, job), view.jobs[job].fits);
+  if (keeping_ == Keeping::kDueDates) return due_dates_.insert(job, waiting);
+  const std::int64_t key = order_->key(Candidate(waiting, view.now));
+  queue_.insert({key, waiting.id, job}, waiting.fits);
 }
 
 void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
-  if (!keys_settled_) return remove_from_pool(job);
+  if (keeping_ == Keeping::kPool) return remove_from_pool(job);
   queue_lone(view);
+  if (keeping_ == Keeping::kDueDates) return due_dates_.erase(job);
   // The key is computed anew: it depends on nothing that changed since the job entered.
   queue_.erase(entry_of(view, job), view.jobs[job].fits);
 }
 
 QueueEntry ComposedScheduler::entry_of(const decide::View& view, JobHandle job) const {
   const decide::ActiveJob& active = view.jobs[job];
-  return {order_->key(Candidate(active, view.now)), active.id, job};
+  return {order_->key(Candidate(active, view.now, sizes_for(active))), active.id, job};
+}
+
+// The sizes whose times the order may compare (JobOrder::by_slice).
+unsigned ComposedScheduler::sizes_for(const decide::ActiveJob& job) const {
+  if (!order_->by_slice()) return Candidate::kAllSizes;
+  const bool displaces = mode_ == Mode::kFree || mode_ == Mode::kCost;
+  return profiles_.sizes_of((displaces ? offered_ : free_profiles()) & job.fits);
 }
 
 void ComposedScheduler::queue_lone(const decide::View& view) {
   if (!lone_.valid()) return;
-  // Its key is settled: it is now what it was when the job came.
-  queue_.insert(entry_of(view, lone_), view.jobs[lone_].fits);
+  if (keeping_ == Keeping::kDueDates) {
+    due_dates_.insert(lone_, view.jobs[lone_]);
+  } else {
+    // Its key is settled: it is now what it was when the job came.
+    queue_.insert(entry_of(view, lone_), view.jobs[lone_].fits);
+  }
   lone_ = JobHandle{};
 }
 
@@ -131,28 +166,40 @@ void ComposedScheduler::remove_from_pool(JobHandle job) {
 }
 
 void ComposedScheduler::begin_walk(const decide::View& view) {
-  if (keys_settled_) return queue_.rewind();
+  if (keeping_ == Keeping::kQueue) return queue_.rewind();
   collect_round(view);
 }
 
-// Keys of every job that fits a free slice; a heap gives them in order as far as they are needed.
+// Keys of every job that could get a slice; a heap gives them in order as far as they are needed.
 void ComposedScheduler::collect_round(const decide::View& view) {
   round_.clear();
   candidates_.clear();
-  if (mode_ == Mode::kNone && rule_->free_profiles() == 0) return;
-  for (const JobHandle job : pool_) candidates_.emplace_back(view.jobs[job], view.now);
+  round_free_ = mode_ == Mode::kFree ? offered_ : free_profiles();
+  const bool displaces = mode_ == Mode::kCost;
+  if (!displaces && round_free_ == 0) return;
+  for (const JobHandle job : pool_) {
+    candidates_.emplace_back(view.jobs[job], view.now, sizes_for(view.jobs[job]));
+  }
   order_->begin_round(candidates_);
   for (std::size_t i = 0; i < pool_.size(); ++i) {
-    round_.push_back({order_->key(candidates_[i]), candidates_[i].job.id, pool_[i]});
+    const Candidate& candidate = candidates_[i];
+    if (candidate.sizes == 0) continue;
+    const bool finds_free = (candidate.job.fits & round_free_) != 0;
+    // A job that is late wherever it goes displaces nobody.
+    if (!finds_free && (!displaces || candidate.on_time_sizes() == 0)) continue;
+    round_.push_back({order_->key(candidate), candidate.job.id, pool_[i]});
   }
   std::make_heap(round_.begin(), round_.end(), comes_after);
 }
 
-const QueueEntry* ComposedScheduler::next_in_walk() {
+const QueueEntry* ComposedScheduler::next_in_walk(const decide::View& view) {
   // In cost mode a job may find no idle slice and still displace another.
   const std::uint16_t free = mode_ == Mode::kCost ? 0xffff : free_profiles();
   if (free == 0) return nullptr;
-  return keys_settled_ ? queue_.next(free) : next_in_round();
+  if (keeping_ == Keeping::kQueue) return queue_.next(free);
+  // Keys by the free slices are others once the last slice of a profile is taken.
+  if (order_->by_slice() && mode_ != Mode::kCost && free != round_free_) collect_round(view);
+  return next_in_round();
 }
 
 const QueueEntry* ComposedScheduler::next_in_round() {
@@ -164,7 +211,7 @@ const QueueEntry* ComposedScheduler::next_in_round() {
 }
 
 void ComposedScheduler::take_from_walk() {
-  if (keys_settled_) return queue_.take();
+  if (keeping_ == Keeping::kQueue) return queue_.take();
   remove_from_pool(current_.job);
 }
 
@@ -179,7 +226,7 @@ void ComposedScheduler::place_all(Round round, const decide::View& view,
     placed_in_[entry.job.value] = round_number_;
     if (slice != job.slice) decision.moves.push_back({entry.job, slice});
   };
-  if (keys_settled_) {
+  if (keeping_ == Keeping::kQueue) {
     queue_.walk([&](std::uint16_t fits) { return round.any_free(fits); }, place);
   } else {
     collect_round(view);
@@ -219,8 +266,9 @@ void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision
     lone_ = JobHandle{};
     return;
   }
+  if (keeping_ == Keeping::kDueDates) return place_due(view, decision);
   begin_walk(view);
-  while (const QueueEntry* entry = next_in_walk()) {
+  while (const QueueEntry* entry = next_in_walk(view)) {
     const Candidate candidate(view.jobs[entry->job], view.now);
     const SliceId slice = claim(candidate);
     if (mode_ == Mode::kCost && displace_for(view, *entry, candidate, slice, decision)) {
@@ -267,21 +315,114 @@ SliceId ComposedScheduler::slice_to_displace(const decide::View& view, const Que
 void ComposedScheduler::place_displaced(const decide::View& view, decide::Decision& decision) {
   std::sort(displaced_.begin(), displaced_.end(),
             [&](JobHandle a, JobHandle b) { return entry_of(view, a).before(entry_of(view, b)); });
-  for (const JobHandle job : displaced_) {
-    SliceId slice;
-    if ((rule_->free_profiles() & view.jobs[job].fits) != 0) {
-      // As it will be once it has been stopped.
-      decide::ActiveJob stopped = view.jobs[job];
-      stopped.work = stopped.work_at(view.now);
-      stopped.restart = std::max(view.preemption.cost, stopped.overhead(view.now));
-      stopped.slice = SliceId{};
-      stopped.forget_on_time();
-      slice = rule_->claim(Candidate(stopped, view.now));
-    }
-    decision.moves.push_back({job, slice});
-    if (!slice.valid()) enter(view, job);
-  }
+  for (const JobHandle job : displaced_) place_stopped(view, job, decision);
   displaced_.clear();
+}
+
+// A displaced job goes to an idle slice or waits.
+void ComposedScheduler::place_stopped(const decide::View& view, JobHandle job,
+                                      decide::Decision& decision) {
+  // As it will be once it has been stopped.
+  decide::ActiveJob stopped = view.jobs[job];
+  stopped.work = stopped.work_at(view.now);
+  stopped.restart = std::max(view.preemption.cost, stopped.overhead(view.now));
+  stopped.slice = SliceId{};
+  stopped.forget_on_time();
+  SliceId slice;
+  if ((rule_->free_profiles() & stopped.fits) != 0) {
+    slice = rule_->claim(Candidate(stopped, view.now));
+  }
+  decision.moves.push_back({job, slice});
+  if (!slice.valid()) enter(view, job, stopped);
+}
+
+void ComposedScheduler::place_due(const decide::View& view, decide::Decision& decision) {
+  while (const std::uint16_t free = free_profiles()) {
+    const JobHandle job = due_dates_.first(view.now, free);
+    if (!job.valid()) return;
+    decision.moves.push_back({job, claim(Candidate(view.jobs[job], view.now))});
+    due_dates_.erase(job);
+  }
+}
+
+void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
+                                              decide::Decision& decision) {
+  if (nothing_waits() && free_profiles() == 0) return;
+  planner_.begin(view);
+  for (const decide::Move& move : decision.moves) planner_.started(view, move.job, move.to);
+  upgrade_late(view, decision);
+  for (int i = 0; i < PreemptionPlanner::kDisplacementsMax; ++i) {
+    queue_lone(view);
+    list_waiting(view);
+    const auto best = planner_.best_displacement(view, waiting_);
+    if (!best) return;
+    if (best->left.valid()) {
+      rule_->release(best->left);
+      const auto start = std::ranges::find(decision.moves, best->job, &decide::Move::job);
+      if (start != decision.moves.end()) decision.moves.erase(start);
+    } else {
+      leave(view, best->job);
+    }
+    decision.moves.push_back({best->job, best->slice});
+    planner_.displaced(view, *best);
+    const std::size_t before = decision.moves.size();
+    place_stopped(view, best->victim, decision);
+    if (!nothing_waits()) place_waiting(view, decision);
+    for (std::size_t at = before; at < decision.moves.size(); ++at) {
+      const decide::Move& moved = decision.moves[at];
+      if (moved.to.valid()) planner_.started(view, moved.job, moved.to);
+    }
+  }
+}
+
+void ComposedScheduler::upgrade_late(const decide::View& view, decide::Decision& decision) {
+  bool any = false;
+  while (const auto upgrade = planner_.best_upgrade(view)) {
+    decision.moves.push_back({upgrade->job, upgrade->to});
+    rule_->occupy(upgrade->to);
+    rule_->release(view.jobs[upgrade->job].slice);
+    planner_.upgraded(view, *upgrade);
+    any = true;
+  }
+  if (!any || nothing_waits()) return;
+  const std::size_t before = decision.moves.size();
+  place_waiting(view, decision);
+  for (std::size_t i = before; i < decision.moves.size(); ++i) {
+    planner_.started(view, decision.moves[i].job, decision.moves[i].to);
+  }
+}
+
+// The first waiting jobs in order, with the times on the slices that the layouts offer.
+void ComposedScheduler::list_waiting(const decide::View& view) {
+  constexpr std::size_t kCount = PreemptionPlanner::kProjected;
+  waiting_.clear();
+  if (keeping_ == Keeping::kDueDates) return due_dates_.list(view.now, offered_, kCount, waiting_);
+  if (keeping_ == Keeping::kQueue) {
+    queue_.rewind();
+    while (waiting_.size() < kCount) {
+      const QueueEntry* entry = queue_.next(offered_);
+      if (entry == nullptr) return;
+      waiting_.push_back(entry->job);
+    }
+    return;
+  }
+  candidates_.clear();
+  round_.clear();
+  for (const JobHandle job : pool_) {
+    const decide::ActiveJob& active = view.jobs[job];
+    candidates_.emplace_back(active, view.now, profiles_.sizes_of(offered_ & active.fits));
+  }
+  order_->begin_round(candidates_);
+  for (std::size_t i = 0; i < pool_.size(); ++i) {
+    if (candidates_[i].sizes == 0) continue;
+    round_.push_back({order_->key(candidates_[i]), candidates_[i].job.id, pool_[i]});
+  }
+  const auto count = static_cast<std::ptrdiff_t>(std::min(kCount, round_.size()));
+  std::partial_sort(round_.begin(), round_.begin() + count, round_.end(),
+                    [](const QueueEntry& a, const QueueEntry& b) { return a.before(b); });
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    waiting_.push_back(round_[static_cast<std::size_t>(i)].job);
+  }
 }
 
 }  // namespace partita::policies

@@ -21,6 +21,13 @@ class JobOrder {
 
   virtual KeyChange key_change() const { return KeyChange::kNever; }
 
+  // Whether the key takes the time of the job on the slice to be filled: Candidate::sizes are then
+  // those of the free slices, or, where running jobs can be displaced, of all that the layouts
+  // offer.
+  virtual bool by_slice() const { return false; }
+  // Whether that key is max(deadline, now + time): DueDateQueue then keeps the waiting jobs.
+  virtual bool is_modified_due_date() const { return false; }
+
   // Called before a round of keys that change with time, with all jobs of the round.
   virtual void begin_round(std::span<const Candidate>) {}
 

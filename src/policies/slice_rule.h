@@ -19,10 +19,15 @@ class SliceRule {
   // All of them are free again: a preemptive round begins.
   virtual void free_all() = 0;
   virtual void release(SliceId slice) = 0;
+  // A free slice was given to a job otherwise than by claim().
+  virtual void occupy(SliceId slice) = 0;
 
   // Picks a free slice that fits the job and takes it; not valid when it prefers to wait. A job
   // must not wait while a slice that fits it is free, unless the rule says so in its summary.
   virtual SliceId claim(const Candidate& candidate) = 0;
+
+  // Whether a job may wait although a slice that fits it is free.
+  virtual bool may_wait() const { return false; }
 
   // Profiles of which at least one slice is free, bit i for profile i.
   virtual std::uint16_t free_profiles() const = 0;

@@ -109,8 +109,8 @@ void LayoutChanges::mark_unwanted(GpuId gpu, const mig::Layout& target) {
           {.kind = wanted ? Kind::kReopen : Kind::kClose, .slice = id, .job = {}, .profile = 0});
       changed_ = true;
     }
-    const bool may_stop = world_.options.preemption.mode != decide::Preemption::Mode::kNone;
-    if (!wanted && may_stop && slice.state == cluster::SliceState::kBusy) {
+    if (!wanted && slice.state == cluster::SliceState::kBusy &&
+        world_.options.preemption.allows(world_.jobs[slice.job])) {
       const JobHandle job = slice.job;
       world_.interrupt(job);
       scheduler_.job_stopped(view_, job);

@@ -50,7 +50,6 @@ World::World(const RunOptions& run_options)
       memory(*run_options.model, run_options.memory),
       meter(run_options.gpus),
       free_preemption_(run_options.preemption.mode == decide::Preemption::Mode::kFree),
-      may_preempt_(run_options.preemption.mode != decide::Preemption::Mode::kNone),
       piece_begin_(cluster.slices.size()),
       open_layouts_(run_options.gpus) {}
 
@@ -72,7 +71,7 @@ void World::carry_out(std::span<const decide::Move> moves) {
     }
     const cluster::Slice& slice = cluster.slice(moves[i].to);
     CHECK((job.fits >> slice.profile & 1U) != 0);
-    CHECK(!left_[i].valid() || may_preempt_);
+    CHECK(!left_[i].valid() || options.preemption.allows(job));
     if (slice.state == cluster::SliceState::kBusy) {
       cluster::hand_over(cluster, moves[i].to, moves[i].job);
       ++taken_over;

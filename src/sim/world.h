@@ -105,7 +105,6 @@ struct World {
   void log_piece(const decide::ActiveJob& job, bool lost = false);
 
   bool free_preemption_;
-  bool may_preempt_;
   std::vector<SliceId> left_;              // by move: where its job was before
   std::vector<Micros> piece_begin_;        // by slice
   std::vector<LayoutPiece> open_layouts_;  // by GPU

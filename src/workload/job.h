@@ -41,6 +41,7 @@ struct Job {
   // what is believed at first.
   float memory_gib = 0;
   ClassIndex job_class = 0;  // index into Trace::class_names
+  bool resumable = true;     // it can be interrupted and go on later where it stopped
 
   bool operator==(const Job&) const = default;
 };

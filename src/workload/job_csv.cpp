@@ -39,6 +39,7 @@ Result<std::unique_ptr<CsvJobSource>> CsvJobSource::over(CsvTable table,
   if (!columns) return columns.error();
   std::unique_ptr<CsvJobSource> source(new CsvJobSource(std::move(table), options, *columns));
   if (const Status found = source->find_memory_columns(); !found) return found.error();
+  source->resumable_column_ = source->table().column(kResumableCsvColumn);
   return source;
 }
 
@@ -59,10 +60,10 @@ CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
   std::copy(columns.begin(), columns.end(), columns_.begin());
   for (std::size_t i = 0; i < table().columns().size(); ++i) {
     if (std::find(columns.begin(), columns.end(), i) != columns.end()) continue;
-    if (std::ranges::find(kMemoryCsvColumns, table().columns()[i]) != kMemoryCsvColumns.end()) {
-      continue;
-    }
-    warn(fmt::format("{}: column {} is not used", table().name(), shown(table().columns()[i])));
+    const std::string& name = table().columns()[i];
+    if (std::ranges::find(kMemoryCsvColumns, name) != kMemoryCsvColumns.end()) continue;
+    if (name == kResumableCsvColumn) continue;
+    warn(fmt::format("{}: column {} is not used", table().name(), shown(name)));
   }
 }
 
@@ -93,6 +94,14 @@ Result<bool> CsvJobSource::convert(JobRow& row) {
     row.job.memory_gib = *memory;
   }
   if (const Status status = convert_times(row.job); !status) return status.error();
+  row.job.resumable = true;
+  if (resumable_column_) {
+    const std::string_view resumable = in.field(*resumable_column_);
+    if (!resumable.empty() && resumable != "0" && resumable != "1") {
+      return in.bad_field(*resumable_column_, "1 or 0, or nothing for 1");
+    }
+    row.job.resumable = resumable != "0";
+  }
   row.memory = {};
   if (!memory_columns_) return true;
   if (const Status status = convert_memory(row.memory); !status) return status.error();
@@ -140,11 +149,15 @@ Status CsvJobSource::convert_memory(MemoryCurve& memory) const {
       "above 0, memory_peak_at above 0 and at most 1, and no field empty");
 }
 
-void write_header(std::string& out, MemoryColumns memory) {
+void write_header(std::string& out, OptionalColumns columns) {
   out.append(kJobCsvHeader);
-  if (memory == MemoryColumns::kWith) {
+  if (columns.memory) {
     out.push_back(',');
     out.append(kMemoryCsvHeader);
+  }
+  if (columns.resumable) {
+    out.push_back(',');
+    out.append(kResumableCsvColumn);
   }
   out.push_back('\n');
 }
@@ -186,9 +199,10 @@ void append_memory(std::string& out, const MemoryCurve& memory) {
 
 }  // namespace
 
-void write_row(std::string& out, const JobRow& row, MemoryColumns memory) {
+void write_row(std::string& out, const JobRow& row, OptionalColumns columns) {
   CHECK(!row.job_class.empty());
-  CHECK(memory == MemoryColumns::kWith || !row.memory.grows());
+  CHECK(columns.memory || !row.memory.grows());
+  CHECK(columns.resumable || row.job.resumable);
   const Job& job = row.job;
   append_csv_field(out, row.id);
   out.push_back(',');
@@ -203,7 +217,8 @@ void write_row(std::string& out, const JobRow& row, MemoryColumns memory) {
     out.push_back(',');
     if (time != kNoTime) append_seconds(out, time);
   }
-  if (memory == MemoryColumns::kWith) append_memory(out, row.memory);
+  if (columns.memory) append_memory(out, row.memory);
+  if (columns.resumable) out.append(job.resumable ? ",1" : ",0");
   out.push_back('\n');
 }
 

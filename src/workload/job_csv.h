@@ -24,6 +24,10 @@ inline constexpr std::string_view kMemoryCsvHeader =
 inline constexpr std::array<std::string_view, 4> kMemoryCsvColumns{
     "memory_start_gib", "memory_peak_gib", "memory_peak_at", "memory_noise_gib"};
 
+// Whether an interrupted job goes on where it stopped: 1 or 0; where the column is missing or the
+// field empty, it does.
+inline constexpr std::string_view kResumableCsvColumn = "resumable";
+
 // The class of a job whose class field is empty.
 inline constexpr std::string_view kClassUnnamed = "none";
 
@@ -35,6 +39,7 @@ class CsvJobSource final : public TableSource {
   static Result<std::unique_ptr<CsvJobSource>> over(CsvTable table, const RowOptions& options);
 
   bool has_memory_curves() const override { return memory_columns_.has_value(); }
+  bool says_resumable() const override { return resumable_column_.has_value(); }
 
  private:
   CsvJobSource(CsvTable table, const RowOptions& options, const std::vector<std::size_t>& columns);
@@ -45,13 +50,18 @@ class CsvJobSource final : public TableSource {
 
   std::array<std::size_t, kJobCsvColumns.size()> columns_{};
   std::optional<std::vector<std::size_t>> memory_columns_;
+  std::optional<std::size_t> resumable_column_;
 };
 
 // Append one line each, with its line feed. What write_row prints, CsvJobSource reads back equal.
 // REQUIRES: id and class without line feeds; a class that is not empty.
-enum class MemoryColumns : bool { kWithout, kWith };
-void write_header(std::string& out, MemoryColumns memory = MemoryColumns::kWithout);
-void write_row(std::string& out, const JobRow& row, MemoryColumns memory = MemoryColumns::kWithout);
+// A row without its optional columns must not need them.
+struct OptionalColumns {
+  bool memory = false;
+  bool resumable = false;
+};
+void write_header(std::string& out, OptionalColumns columns = {});
+void write_row(std::string& out, const JobRow& row, OptionalColumns columns = {});
 
 // format_seconds without its allocations: seven of these make a row.
 void append_seconds(std::string& out, Micros time);

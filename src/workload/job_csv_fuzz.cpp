@@ -29,12 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<Trace> trace = read(text, data[0] % 2 == 1);
   if (!trace) return 0;
   std::string printed;
-  write_header(printed, MemoryColumns::kWith);
+  write_header(printed, {.memory = true, .resumable = true});
   for (std::uint32_t i = 0; i < trace->jobs.size(); ++i) {
     const Job& job = trace->jobs[i];
     JobRow row{std::string(trace->id(JobId{i})), trace->class_names[job.job_class], job, {}};
     if (!trace->memory_curves.empty()) row.memory = trace->memory_curves[i];
-    write_row(printed, row, MemoryColumns::kWith);
+    write_row(printed, row, {.memory = true, .resumable = true});
   }
   const Result<Trace> back = read(printed, false);
   CHECK(back.ok());

@@ -237,13 +237,38 @@ TEST(JobCsv, MemoryCurvesReadBackEqual) {
   Rng rng(12);
   std::vector<JobRow> rows;
   std::string text;
-  write_header(text, MemoryColumns::kWith);
+  write_header(text, {.memory = true, .resumable = true});
   for (int i = 0; i < 5'000; ++i) {
     rows.push_back(random_row(rng, i));
     rows.back().memory = random_curve(rng);
-    write_row(text, rows.back(), MemoryColumns::kWith);
+    rows.back().job.resumable = rng.below(2) == 0;
+    write_row(text, rows.back(), {.memory = true, .resumable = true});
   }
   expect_same_back(text, rows);
+}
+
+TEST(JobCsv, AJobCanBeResumedUnlessItsRowSaysNot) {
+  const std::string text = std::string(kJobCsvHeader) +
+                           ",resumable\na,0,9,x,1,5,,,,,0\nb,0,9,x,1,5,,,,,1\nc,0,9,x,1,5,,,,,\n";
+  auto source = CsvJobSource::open(Input::memory(text, "jobs.csv"));
+  ASSERT_TRUE(source.ok());
+  JobRow row;
+  for (const bool resumable : {false, true, true}) {
+    ASSERT_TRUE(*(*source)->next(row));
+    EXPECT_EQ(row.job.resumable, resumable);
+  }
+  EXPECT_TRUE((*source)->warnings().empty());
+}
+
+TEST(JobCsv, WhetherAJobCanBeResumedIsOneOrZero) {
+  const std::string text = std::string(kJobCsvHeader) + ",resumable\na,0,9,x,1,5,,,,,yes\n";
+  auto source = CsvJobSource::open(Input::memory(text, "jobs.csv"));
+  ASSERT_TRUE(source.ok());
+  JobRow row;
+  const Result<bool> more = (*source)->next(row);
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().message,
+            "jobs.csv line 2, column resumable: found 'yes', wanted 1 or 0, or nothing for 1");
 }
 
 std::string memory_complaint(const std::string& columns, const std::string& fields) {

@@ -31,6 +31,8 @@ class JobSource {
 
   // Whether rows may have a memory curve.
   virtual bool has_memory_curves() const { return false; }
+  // Whether rows may say that their job cannot be resumed.
+  virtual bool says_resumable() const { return false; }
 
   // Fraction of the input read so far, 0 to 1, for progress bars; negative when unknown.
   virtual double progress() const { return -1; }

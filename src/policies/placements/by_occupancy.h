@@ -19,6 +19,7 @@ class ByOccupancy : public SliceRule {
   void rebuild(const decide::View& view) override;
   void free_all() override;
   void release(SliceId slice) override;
+  void occupy(SliceId slice) override { take(rank_of_[slice.value]); }
   std::uint16_t free_profiles() const override;
 
  protected:

@@ -14,6 +14,7 @@ class RandomSlice : public SliceRule {
   void rebuild(const decide::View& view) override;
   void free_all() override { free_.free_all(); }
   void release(SliceId slice) override { free_.release(slice); }
+  void occupy(SliceId slice) override { free_.take(free_.rank_of(slice)); }
   SliceId claim(const Candidate& candidate) override;
   std::uint16_t free_profiles() const override { return free_.free_profiles(); }
 
