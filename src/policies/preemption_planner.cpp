@@ -238,6 +238,8 @@ void PreemptionPlanner::collect_claimants(const decide::View& view,
           return a.tardiness != b.tardiness ? a.tardiness > b.tardiness : a.place < b.place;
         });
     claimants_.resize(waiting_claimants + kClaimants);
+    std::sort(placed, claimants_.end(),
+              [](const Claimant& a, const Claimant& b) { return a.place < b.place; });
   }
   for (std::size_t i = waiting_claimants; i < claimants_.size(); ++i) {
     Claimant& claimant = claimants_[i];
