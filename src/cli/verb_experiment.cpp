@@ -170,8 +170,9 @@ Status check_only_of_study(const Values& values, std::string_view study) {
 Result<Study> chosen_study(const Values& values, const Console& console) {
   const Value* name = values.given("STUDY");
   const Value* traces = values.given("traces");
-  if (traces != nullptr && (name == nullptr || name->text != "sensitivity")) {
-    return Error{"--traces goes with the study sensitivity"};
+  const bool real = name != nullptr && name->text == "real-workloads";
+  if (traces != nullptr && !real && (name == nullptr || name->text != "sensitivity")) {
+    return Error{"--traces goes with the studies real-workloads and sensitivity"};
   }
   if (name == nullptr) {
     const bool own = values.given("scenario") != nullptr || values.given("jobs") != nullptr ||
@@ -182,7 +183,10 @@ Result<Study> chosen_study(const Values& values, const Console& console) {
   }
   const Status good = check_only_of_study(values, name->text);
   if (!good) return good.error();
-  if (traces != nullptr) return experiment::sensitivity_study_with(traces->text);
+  if (traces != nullptr) {
+    return real ? experiment::real_workloads_study_with(traces->text)
+                : experiment::sensitivity_study_with(traces->text);
+  }
   const auto study = experiment::find_study(name->text);
   if (!study) return study.error();
   return **study;

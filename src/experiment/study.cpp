@@ -161,9 +161,9 @@ std::string policy_text(const StudyPolicy& policy) {
 }  // namespace
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies{ccgrid25_study(),    migm_study(),
-                                           sensitivity_study(), smart_mig_study(),
-                                           tech_report_study(), weights_study()};
+  static const std::vector<Study> kStudies{
+      ccgrid25_study(),  migm_study(),        real_workloads_study(), sensitivity_study(),
+      smart_mig_study(), tech_report_study(), weights_study()};
   return kStudies;
 }
 

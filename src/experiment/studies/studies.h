@@ -12,6 +12,8 @@ Study migm_study();
 Study sensitivity_study();
 // With the published traces that the folder has as further settings; an error when it has none.
 Result<Study> sensitivity_study_with(const std::string& folder);
+Study real_workloads_study();
+Result<Study> real_workloads_study_with(const std::string& folder);
 Study smart_mig_study();
 Study tech_report_study();
 Study weights_study();

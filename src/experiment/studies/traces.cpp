@@ -1,10 +1,11 @@
-// Real traces as settings of the sensitivity study.
+// Real traces as settings of studies.
+#include "experiment/studies/traces.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "experiment/studies/sensitivity.h"
-#include "workload/readers/registry.h"
 
 namespace partita::experiment {
 namespace {
@@ -13,20 +14,6 @@ using Mode = decide::Preemption::Mode;
 
 // Real jobs last for days, and forecasts run to the end of them: a budget keeps a day to seconds.
 constexpr const char* kPaceOfTraces = "every=20,budget_us=5000";
-
-// A published trace: under which names its file is found, and how it becomes days of a fleet.
-struct TraceRow {
-  const char* name;
-  std::vector<std::string> files;  // as published, without .gz or .zst
-  workload::ReaderOptions reader;
-  Windows windows;
-  const char* gpu;
-  std::uint32_t gpus;
-  decide::Preemption preemption;
-  std::string mix;
-  std::string timetable = {};
-  std::string pace = kPaceOfTraces;
-};
 
 workload::ReaderOptions scaled_durations(double scale) {
   workload::ReaderOptions options;
@@ -55,7 +42,10 @@ std::vector<TraceRow> rows() {
        8,
        costs,
        "static:6,6,6,6,6,6,6,6",
-       ""},
+       "static:6,6,6,6,6,6,6,6",
+       "static:1,6,6,6,6,6,6,6",
+       "",
+       kPaceOfTraces},
       {"openb",
        {"openb_pod_list_default.csv", "alibaba_gpu2023_openb_pod_list_default.csv"},
        {},
@@ -64,8 +54,11 @@ std::vector<TraceRow> rows() {
        8,
        costs,
        "static:1,1,1,1,1,1,1,5",
+       "static:1,2,2,2,2,2,2,2",
+       "static:1,1,1,1,1,1,1,5",
        "timetable:02:00=1,1,1,1,1,1,1,1,06:00=1,1,1,1,1,1,3,3,12:00=1,1,1,1,1,2,2,9,"
-       "20:00=1,1,1,1,1,2,5,6"},
+       "20:00=1,1,1,1,1,2,5,6",
+       kPaceOfTraces},
       {"GenAI",
        {"lora_request_trace.csv", "alibaba_genai2026_lora_request_trace.csv"},
        {},
@@ -74,7 +67,10 @@ std::vector<TraceRow> rows() {
        1,
        none,
        "static:2",
-       ""},
+       "static:2",
+       "static:2",
+       "",
+       kPaceOfTraces},
       {"Azure LLM",
        {"AzureLLMInferenceTrace_conv.csv", "azure_llm2023_conv.csv"},
        {},
@@ -82,6 +78,8 @@ std::vector<TraceRow> rows() {
        "a100-40gb",
        8,
        none,
+       "static:1,1,1,1,1,1,1,1",
+       "static:1,1,1,1,1,1,1,1",
        "static:1,1,1,1,1,1,1,1",
        "",
        "every=40,horizon=60,screen=60"},
@@ -111,19 +109,14 @@ Result<StudySetting> setting_of(const TraceRow& row, const std::string& path) {
   setting.days = *std::move(days);
   setting.gpu = row.gpu;
   setting.gpus = row.gpus;
-  setting.preemption = row.preemption;
   setting.cost = sim::RepartitionCost::kMeasured;
-  setting.shown = StudySetting::Shown::kRow;
-  setting.policies = sensitivity_policies("mdd", row.mix, row.timetable, "flat", row.pace);
   return setting;
 }
 
 }  // namespace
 
-Result<Study> sensitivity_study_with(const std::string& folder) {
-  Study study = sensitivity_study();
-  const std::size_t without = study.settings.size();
-  study.name = "sensitivity-traces";
+Result<std::vector<FoundTrace>> find_traces(const std::string& folder) {
+  std::vector<FoundTrace> found;
   std::vector<std::string> wanted;
   for (const TraceRow& row : rows()) {
     wanted.push_back(row.files.front());
@@ -131,11 +124,27 @@ Result<Study> sensitivity_study_with(const std::string& folder) {
     if (path.empty()) continue;
     auto setting = setting_of(row, path);
     if (!setting) return setting.error();
-    study.settings.push_back(*std::move(setting));
+    found.push_back({row, *std::move(setting)});
   }
-  if (study.settings.size() > without) return study;
+  if (!found.empty()) return found;
   return Error{fmt::format("{} has none of the traces {} (also as .gz or .zst)", folder,
                            fmt::join(wanted, ", "))};
+}
+
+Result<Study> sensitivity_study_with(const std::string& folder) {
+  const auto traces = find_traces(folder);
+  if (!traces) return traces.error();
+  Study study = sensitivity_study();
+  study.name = "sensitivity-traces";
+  for (const FoundTrace& trace : *traces) {
+    const TraceRow& row = trace.row;
+    StudySetting setting = trace.setting;
+    setting.preemption = row.preemption;
+    setting.shown = StudySetting::Shown::kRow;
+    setting.policies = sensitivity_policies("mdd", row.mix, row.timetable, "flat", row.pace);
+    study.settings.push_back(std::move(setting));
+  }
+  return study;
 }
 
 }  // namespace partita::experiment

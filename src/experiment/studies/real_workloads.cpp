@@ -1,0 +1,98 @@
+// What wins on real workloads: order, preemption and layout on published traces and on weeks made
+// after them, one parameter set for all.
+#include <fmt/format.h>
+
+#include "experiment/studies/sensitivity.h"
+#include "experiment/studies/traces.h"
+
+namespace partita::experiment {
+namespace {
+
+using Mode = decide::Preemption::Mode;
+
+constexpr decide::Preemption kNone{Mode::kNone, {}};
+// Checkpoint and restart.
+constexpr decide::Preemption kAtCost{Mode::kCost, Micros::seconds(30)};
+constexpr decide::Preemption kPays{Mode::kPays, Micros::seconds(30)};
+constexpr double kWrongEstimates = 0.5;
+
+StudyPolicy policy(const char* name, const char* scheduler, const std::string& mix,
+                   decide::Preemption preemption) {
+  return {name, scheduler, mix, preemption};
+}
+
+// The first is the reference: what a careful operator has today.
+std::vector<StudyPolicy> policies_for(const std::string& mix_none, const std::string& mix_pays,
+                                      const std::string& pace) {
+  const std::string ahead = lookahead_from(mix_none, "flat", pace);
+  const std::string ahead_pays = lookahead_from(mix_pays, "flat", pace);
+  return {policy("mdd-fastest/tuned", "mdd-fastest", mix_none, kNone),
+          policy("mdd/tuned", "mdd", mix_none, kNone),
+          policy("atc/tuned", "atc", mix_none, kNone),
+          policy("cedf/tuned", "cedf", mix_none, kNone),
+          policy("fifo/tuned", "fifo", mix_none, kNone),
+          policy("mdd/whole GPUs", "mdd", "none", kNone),
+          policy("mdd/looking ahead", "mdd", ahead, kNone),
+          policy("mdd/tuned, cost=30", "mdd", mix_none, kAtCost),
+          policy("mdd/tuned, pays=30", "mdd", mix_none, kPays),
+          policy("mdd/tuned for it, pays=30", "mdd", mix_pays, kPays),
+          policy("mdd/whole GPUs, pays=30", "mdd", "none", kPays),
+          policy("mdd/looking ahead, pays=30", "mdd", ahead_pays, kPays)};
+}
+
+// With the same policies where policies are told wrong run times, less those that only repeat.
+StudySetting with_wrong_estimates(const StudySetting& setting) {
+  StudySetting wrong = setting;
+  wrong.name += ", run times wrong";
+  wrong.estimate_error = kWrongEstimates;
+  std::erase_if(wrong.policies, [](const StudyPolicy& each) {
+    return each.repartition.starts_with("lookahead") || each.repartition == "none";
+  });
+  return wrong;
+}
+
+// Eight GPUs at about their capacity; the mixes are what `partita tune static` finds for them.
+StudySetting realistic_weeks() {
+  workload::RealisticOptions options;
+  options.hours = 168;
+  options.jobs_per_hour = 10;
+  options.profile = "venus";
+  StudySetting setting;
+  setting.name = "realistic weeks";
+  setting.days = realistic_days(options);
+  setting.cost = sim::RepartitionCost::kMeasured;
+  setting.policies =
+      policies_for("static:1,1,2,2,2,2,6,6", "static:1,1,2,2,2,2,6,6", "every=20,budget_us=5000");
+  return setting;
+}
+
+Study study_without_traces() {
+  Study study;
+  study.name = "real-workloads";
+  study.title = "What wins on real workloads: order, preemption and layout";
+  study.source = "none: published traces and weeks made after them";
+  study.settings.push_back(realistic_weeks());
+  return study;
+}
+
+}  // namespace
+
+Study real_workloads_study() {
+  return study_without_traces();
+}
+
+Result<Study> real_workloads_study_with(const std::string& folder) {
+  const auto traces = find_traces(folder);
+  if (!traces) return traces.error();
+  Study study = study_without_traces();
+  study.name = "real-workloads-traces";
+  for (const FoundTrace& trace : *traces) {
+    StudySetting setting = trace.setting;
+    setting.policies = policies_for(trace.row.mix_none, trace.row.mix_pays, trace.row.pace);
+    study.settings.push_back(setting);
+    study.settings.push_back(with_wrong_estimates(setting));
+  }
+  return study;
+}
+
+}  // namespace partita::experiment
