@@ -226,7 +226,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kTune, Verb::kEvaluate)},
     {.name = "evaluations", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1000",
      .low = 1, .high = kEvaluationsMax,
-     .sentence = "Plans a search tries on all its days, at most; one that is dropped early counts less.",
+     .sentence = "Plans a search tries on all its days, at most; one dropped early counts less.",
      .verbs = set_of(Verb::kTune)},
     {.name = "folds", .kind = ValueKind::kCount, .metavar = "K", .default_text = "5", .high = 1'000,
      .sentence = "Parts of the tuning days that are left out in turn, to judge on them what the "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -25,9 +26,17 @@ struct Rival {
   std::string reason;
 };
 
+// The first mixes may be those of a reference, or all that there is to find: then they are no rival
+// of their own.
+bool start_is_rival(const TunedMix& tuned) {
+  const std::vector<double>& start = tuned.unseen_start_et;
+  return !start.empty() && start != tuned.unseen_et &&
+         std::ranges::none_of(tuned.references, [&](const auto& each) { return each.et == start; });
+}
+
 std::vector<Rival> rivals_of(const TunedMix& tuned) {
   std::vector<Rival> rivals;
-  if (!tuned.unseen_start_et.empty() && tuned.start != tuned.plan) {
+  if (start_is_rival(tuned)) {
     rivals.push_back({"the mix it began with", to_text(tuned.start), tuned.unseen_start_et, {}});
   }
   for (const experiment::Reference& each : tuned.references) {

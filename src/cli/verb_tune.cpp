@@ -52,7 +52,7 @@ Result<TuneDays> days_of(const Values& values, const Console& console) {
 }
 
 Result<experiment::TunedMix> search(const Values& values, const RunSettings& settings,
-                                    const Days& days, const Console& console) {
+                                    const TuneDays& days, const Console& console) {
   ProgressBar bar(console.shows_progress, "tuning");
   experiment::TuneOptions options;
   options.segments = values.text("PLAN") == "static" ? 1 : values.count("switches");
@@ -60,13 +60,14 @@ Result<experiment::TunedMix> search(const Values& values, const RunSettings& set
   options.folds = values.count("folds");
   options.references = {"none"};
   if (settings.repartition != "none") options.references.push_back(settings.repartition);
+  options.also_to_fit = days.test;
   options.seed = settings.seed;
   options.threads = values.given("threads") != nullptr
                         ? static_cast<std::size_t>(values.count("threads"))
                         : std::max(1U, std::thread::hardware_concurrency());
   options.progress = [&](double part) { bar.at(part); };
-  return experiment::tune_mix(days, {settings.options, values.text("scheduler"), settings.seed},
-                              options);
+  return experiment::tune_mix(days.tune,
+                              {settings.options, values.text("scheduler"), settings.seed}, options);
 }
 
 // The tuned plan and the reference on test days. What cannot run them all is told why instead.
@@ -130,7 +131,7 @@ Outcome run_tune(const Values& values, Console& console) {
   if (!days) return days.error();
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : days->window;
-  const auto tuned = search(values, *settings, days->tune, console);
+  const auto tuned = search(values, *settings, *days, console);
   if (!tuned) {
     complain(tuned.error().message);
     return 1;

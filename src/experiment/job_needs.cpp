@@ -38,10 +38,11 @@ JobNeeds::JobNeeds(const mig::GpuModel& model) : model_(&model) {
   }
 }
 
-Result<JobNeeds> JobNeeds::of(const mig::GpuModel& model,
-                              std::span<const workload::Trace> windows) {
+Result<JobNeeds> JobNeeds::of(const mig::GpuModel& model, std::span<const workload::Trace> windows,
+                              std::span<const workload::Trace> more) {
   JobNeeds needs(model);
   for (const workload::Trace& window : windows) needs.add(window);
+  for (const workload::Trace& window : more) needs.add(window);
   for (const Need& need : needs.needs_) {
     const bool offered = std::ranges::any_of(
         needs.layouts_, [&](Profiles profiles) { return (profiles & need.fits) != 0; });

@@ -18,9 +18,10 @@ namespace partita::experiment {
 
 class JobNeeds {
  public:
-  // Of all jobs of the windows. Fails when a job fits no slice of any numbered layout. REQUIRES: the
-  // model outlives this.
-  static Result<JobNeeds> of(const mig::GpuModel& model, std::span<const workload::Trace> windows);
+  // Of all jobs of the windows, and of `more` windows. Fails when a job fits no slice of any
+  // numbered layout. REQUIRES: the model outlives this.
+  static Result<JobNeeds> of(const mig::GpuModel& model, std::span<const workload::Trace> windows,
+                             std::span<const workload::Trace> more = {});
 
   // How many numbered layouts the model has.
   int layouts() const { return static_cast<int>(layouts_.size()); }

@@ -179,7 +179,7 @@ Result<TunedMix> tune_mix(std::span<const workload::Trace> windows, const TuneSe
     return Error{"a timetable has 1 to 24 switches a day"};
   }
   CHECK(setting.run.model != nullptr);
-  const Result<JobNeeds> needs = JobNeeds::of(*setting.run.model, windows);
+  const Result<JobNeeds> needs = JobNeeds::of(*setting.run.model, windows, options.also_to_fit);
   if (!needs) return needs.error();
   return Tuner(windows, setting, options, *needs).run();
 }

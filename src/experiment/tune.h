@@ -29,6 +29,9 @@ struct TuneOptions {
   // fewer. Below 2: no cross-validation.
   std::size_t folds = 5;
   std::vector<std::string> references = {};  // as --repartition takes them; run on every window
+  // Windows that nothing is tuned on, but whose jobs must fit the plan as well: those that it will
+  // be judged on.
+  std::span<const workload::Trace> also_to_fit = {};
   std::uint64_t seed = 1;
   std::size_t threads = 1;                    // changes the time, not the result
   std::function<void(double)> progress = {};  // fraction done
@@ -78,7 +81,8 @@ struct TunedMix {
 std::vector<std::vector<std::size_t>> blocks_of_windows(std::size_t windows, std::size_t folds);
 
 // The plan can run every job of the windows. Fails when there is no window, a job fits no layout,
-// so few GPUs cannot run every job, or no plan that was tried can. REQUIRES: the scheduler is known.
+// so few GPUs cannot run every job, or no plan that was tried can. REQUIRES: the scheduler is
+// known.
 Result<TunedMix> tune_mix(std::span<const workload::Trace> windows, const TuneSetting& setting,
                           const TuneOptions& options);
 

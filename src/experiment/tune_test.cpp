@@ -159,6 +159,17 @@ TEST(Tune, WhatIsTunedCanRunEveryJobWhateverSizesTheyAsk) {
   }
 }
 
+TEST(Tune, WindowsThatItIsJudgedOnMustFitAsWell) {
+  const Windows windows{any_size(1, 1), many_small_jobs()};
+  const Windows others{exact_sizes(1)};
+  TuneOptions options = few();
+  const TuneSetting setting = setting_of(3);
+  PlanScores scores(others, setting, 1);
+  EXPECT_FALSE(scores.of_text(to_text(tune_mix(windows, setting, options)->plan)).ok());
+  options.also_to_fit = others;
+  EXPECT_TRUE(scores.of_text(to_text(tune_mix(windows, setting, options)->plan)).ok());
+}
+
 TEST(Tune, AFoldNeverSeesTheWindowsItIsJudgedOn) {
   Windows windows;
   for (std::uint64_t i = 0; i < 6; ++i) windows.push_back(any_size(i, 1));
@@ -215,15 +226,28 @@ TEST(Tune, IsTheSameWithAnyNumberOfThreads) {
 }
 
 TEST(Tune, TunesForThePolicyThatWillRun) {
-  // Whoever keeps jobs waiting for the slice they ask for needs other slices than whoever does not.
-  const Windows windows{any_size(1, 2), any_size(2, 2), any_size(3, 2)};
-  const auto mdd = tune_mix(windows, setting_of(4, "mdd"), few(300));
-  ASSERT_TRUE(mdd.ok());
-  const auto largest = tune_mix(windows, setting_of(4, "fifo+smallest"), few(300));
-  ASSERT_TRUE(largest.ok());
-  EXPECT_NE(mdd->plan, largest->plan);
-  PlanScores scores(windows, setting_of(4, "fifo+smallest"), 1);
-  EXPECT_LT(mean(largest->et), mean(scores.all(mdd->plan, std::vector<std::size_t>{0, 1, 2})));
+  const Windows windows{any_size(1, 5), any_size(2, 5), any_size(3, 5)};
+  const std::vector<std::size_t> all{0, 1, 2};
+  TuneSetting preemptive = setting_of(4, "mdd");
+  preemptive.run.preemption.mode = decide::Preemption::Mode::kFree;
+  const std::vector<TuneSetting> settings{setting_of(4, "mdd"), setting_of(4, "fifo+smallest"),
+                                          preemptive};
+  std::vector<LayoutPlan> plans;
+  for (const TuneSetting& setting : settings) {
+    TuneOptions options = few(300);
+    options.folds = 0;
+    const auto tuned = tune_mix(windows, setting, options);
+    ASSERT_TRUE(tuned.ok());
+    plans.push_back(tuned->plan);
+  }
+  EXPECT_NE(plans[0], plans[1]);  // another order and placement
+  EXPECT_NE(plans[0], plans[2]);  // another preemption
+  for (std::size_t own = 0; own < settings.size(); ++own) {
+    PlanScores scores(windows, settings[own], 1);
+    for (const LayoutPlan& other : plans) {
+      EXPECT_LE(mean(scores.all(plans[own], all)), mean(scores.all(other, all)));
+    }
+  }
 }
 
 TEST(Tune, AFleetOfHundredsIsTunedInProportionsFirst) {
