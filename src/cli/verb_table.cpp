@@ -77,8 +77,8 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "slice for every job. The search sees tuning days only, and is repeated with a part of them "
      "left out in turn, which says what to expect of days it did not see and how sure the plan is. "
      "Then the plan is run on test days beside the layouts of --repartition, with 95 % intervals "
-     "of the means and of the difference day by day. Exit status 1 means that no plan can run every "
-     "job.",
+     "of the means and of the difference day by day. Exit status 1 means that no plan can run "
+     "every job.",
      "partita tune static --scenario smart-mig --days 20\n"
      "partita tune static --jobs jobs.csv --gpus 8 --scheduler mdd --preemption none "
      "--all-windows\n"
