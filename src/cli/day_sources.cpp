@@ -9,13 +9,17 @@
 namespace partita::cli {
 namespace {
 
+experiment::Windows windows_asked_for(const Values& values) {
+  experiment::Windows windows;
+  windows.length = window_length(values);
+  windows.share = values.number("sample");
+  return windows;
+}
+
 Result<experiment::DaySource> windows_of_file(const Values& values, const Console& console) {
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
-  experiment::Windows windows;
-  windows.length = micros_from_seconds(values.number("window") * 3600);
-  windows.share = values.number("sample");
-  return experiment::trace_days(jobs->trace, values.text("jobs"), windows);
+  return experiment::trace_days(jobs->trace, values.text("jobs"), windows_asked_for(values));
 }
 
 // What the workload's flags are set to; the defaults of the others belong to the version.
@@ -36,6 +40,20 @@ Values with_seed(const Values& values, std::uint64_t seed) {
 }
 
 }  // namespace
+
+Micros window_length(const Values& values) {
+  return micros_from_seconds(values.number("window") * 3600);
+}
+
+Result<std::vector<workload::Trace>> windows_of_trace(const Values& values,
+                                                      const Console& console) {
+  const auto origin = job_origin(values);
+  if (!origin) return origin.error();
+  if (*origin != "trace") return Error{"--all-windows goes with --jobs"};
+  const auto jobs = read_run_jobs(values, console);
+  if (!jobs) return jobs.error();
+  return experiment::trace_windows(jobs->trace, values.text("jobs"), windows_asked_for(values));
+}
 
 Result<experiment::DaySource> day_source(const Values& values, const Console& console) {
   const auto origin = job_origin(values);

@@ -8,18 +8,6 @@
 #include "experiment/statistics.h"
 
 namespace partita::cli {
-namespace {
-
-nlohmann::ordered_json mean_json(std::span<const double> values) {
-  const auto interval = experiment::t_interval(values);
-  nlohmann::ordered_json json{{"mean", experiment::mean(values)}};
-  if (interval) json["low"] = interval->low;
-  if (interval) json["high"] = interval->high;
-  return json;
-}
-
-}  // namespace
-
 Result<std::vector<workload::Trace>> make_days(const experiment::DaySource& source,
                                                experiment::Role role, std::uint64_t count) {
   const std::uint64_t most =
@@ -61,6 +49,14 @@ std::string percent_text(const std::vector<double>& tuned, const std::vector<dou
   if (!change || !change->interval) return "-";
   return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change->share,
                      100 * change->interval->low, 100 * change->interval->high);
+}
+
+nlohmann::ordered_json mean_json(std::span<const double> values) {
+  const auto interval = experiment::t_interval(values);
+  nlohmann::ordered_json json{{"mean", experiment::mean(values)}};
+  if (interval) json["low"] = interval->low;
+  if (interval) json["high"] = interval->high;
+  return json;
 }
 
 nlohmann::ordered_json judged_json(const Judged& judged) {

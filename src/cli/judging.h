@@ -37,6 +37,8 @@ std::string with_interval(std::span<const double> values, int digits);
 // "-18.2 % (-19.0 to -17.4)": the mean against that of the reference, day by day.
 std::string percent_text(const std::vector<double>& values, const std::vector<double>& reference);
 
+// {"mean", "low", "high"}; only the mean for fewer than two values.
+nlohmann::ordered_json mean_json(std::span<const double> values);
 nlohmann::ordered_json judged_json(const Judged& judged);
 // {"mean", "low", "high"} in percent of the reference; null when there is no interval.
 nlohmann::ordered_json percent_json(const std::vector<double>& values,

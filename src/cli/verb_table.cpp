@@ -73,9 +73,15 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita bound --scenario smart-mig --seed 3 --certificate proof.json\n"
      "partita bound --scenario smart-mig --seed 3 --verify proof.json"},
     {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",
-     "The search sees tuning days only. What it finds is then run on test days beside the layouts "
-     "of --repartition, with 95 % intervals of the means and of the difference day by day.",
+     "Tunes for the scheduler and the preemption that are set, and tries only plans that have a "
+     "slice for every job. The search sees tuning days only, and is repeated with a part of them "
+     "left out in turn, which says what to expect of days it did not see and how sure the plan is. "
+     "Then the plan is run on test days beside the layouts of --repartition, with 95 % intervals "
+     "of the means and of the difference day by day. Exit status 1 means that no plan can run "
+     "every job.",
      "partita tune static --scenario smart-mig --days 20\n"
+     "partita tune static --jobs jobs.csv --gpus 8 --scheduler mdd --preemption none "
+     "--all-windows\n"
      "partita tune timetable --scenario smart-mig --switches 4 --evaluations 3000 --json"},
     {Verb::kExperiment, "experiment", "policies on the same days, with honest statistics",
      "Reproduces a source (STUDY), or compares policies on a workload of your own (--scenario or "

@@ -148,14 +148,21 @@ DaySource realistic_days(const workload::RealisticOptions& options) {
           hours(options.hours), kDaysMax, kDaysMax, generated(options, workload::make_realistic)};
 }
 
+Result<std::vector<workload::Trace>> trace_windows(const workload::Trace& trace,
+                                                   const std::string& name,
+                                                   const Windows& windows) {
+  CHECK(windows.length > Micros{});
+  Days days = cut(trace, windows);
+  if (!days.empty()) return days;
+  return Error{fmt::format("{} has no {:g} hours with {} jobs or more", name,
+                           windows.length.to_seconds() / 3600, windows.jobs_min)};
+}
+
 Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
                              const Windows& windows) {
-  CHECK(windows.length > Micros{});
-  const auto split = std::make_shared<const SplitDays>(split_days(cut(trace, windows)));
-  if (split->test.empty()) {
-    return Error{fmt::format("{} has no {:g} hours with {} jobs or more", name,
-                             windows.length.to_seconds() / 3600, windows.jobs_min)};
-  }
+  auto days = trace_windows(trace, name, windows);
+  if (!days) return days.error();
+  const auto split = std::make_shared<const SplitDays>(split_days(*std::move(days)));
   DaySource source;
   source.text = fmt::format("trace {} window {} share {} least {}", digest_of(trace),
                             windows.length.count, windows.share, windows.jobs_min);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "experiment/seeds.h"
@@ -43,9 +44,13 @@ struct Windows {
   std::uint64_t jobs_min = 20;  // a window with fewer says nothing and is passed over
 };
 
-// A day is a window with enough jobs, its time beginning at 0. Every third of them is a day to tune
-// (and train) on, the others are test days, so that no day is both. `name` is for messages. Fails
-// when no window has enough jobs.
+// All windows with enough jobs, in order, each with its time beginning at 0. `name` is for
+// messages. Fails when no window has enough jobs.
+Result<std::vector<workload::Trace>> trace_windows(const workload::Trace& trace,
+                                                   const std::string& name, const Windows& windows);
+
+// A day is one of these windows. Every third of them is a day to tune (and train) on, the others
+// are test days, so that no day is both.
 Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,
                              const Windows& windows);
 

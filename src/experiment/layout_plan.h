@@ -1,6 +1,7 @@
 // LayoutPlan: how many GPUs have which numbered layout at which time of the day.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,14 +18,14 @@ struct PlanSegment {
   Micros from;  // time of day
   Mix mix;
 
-  bool operator==(const PlanSegment&) const = default;
+  auto operator<=>(const PlanSegment&) const = default;
 };
 
 // One segment is a static mix; several are a timetable. Segments are in order of time.
 struct LayoutPlan {
   std::vector<PlanSegment> segments;
 
-  bool operator==(const LayoutPlan&) const = default;
+  auto operator<=>(const LayoutPlan&) const = default;
 };
 
 // The layout numbers of every GPU in each segment, arranged so that from one segment to the next as

@@ -1,182 +1,187 @@
 #include "experiment/tune.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <limits>
-#include <thread>
+#include <numeric>
 
 #include "base/check.h"
-#include "base/rng.h"
-#include "experiment/statistics.h"
-#include "policies/registry.h"
-#include "sim/engine.h"
+#include "experiment/plan_search.h"
 
 namespace partita::experiment {
 namespace {
 
-constexpr std::int64_t kHourMicros = 3'600'000'000;
-constexpr int kShakes = 3;  // changes made at once to leave a local optimum
+using Indices = std::vector<std::size_t>;
 
-// A plan with its ET on each day.
-struct Scored {
-  LayoutPlan plan;
-  std::vector<double> et;
+constexpr std::size_t kSegmentsMax = 24;
 
-  double mean_et() const { return mean(et); }
-};
+Indices first_indices(std::size_t count) {
+  Indices all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
 
-class Search {
+Indices without(const Indices& all, const Indices& left_out) {
+  Indices rest;
+  std::ranges::set_difference(all, left_out, std::back_inserter(rest));
+  return rest;
+}
+
+// GPUs that can have the same layout in both mixes. REQUIRES: in order, as mixes are.
+std::size_t in_common(const Mix& a, const Mix& b) {
+  Mix both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both.size();
+}
+
+const Mix& mix_at(const LayoutPlan& plan, Micros time_of_day) {
+  const PlanSegment* in_force = &plan.segments.back();
+  for (const PlanSegment& segment : plan.segments) {
+    if (segment.from <= time_of_day) in_force = &segment;
+  }
+  return in_force->mix;
+}
+
+// Switches are at full hours, so looking once an hour sees everything.
+double share_in_common(const LayoutPlan& a, const LayoutPlan& b) {
+  std::size_t same = 0;
+  std::size_t all = 0;
+  for (std::int64_t hour = 0; hour < 24; ++hour) {
+    const Micros time = Micros::seconds(hour * 3600);
+    same += in_common(mix_at(a, time), mix_at(b, time));
+    all += mix_at(a, time).size();
+  }
+  return static_cast<double>(same) / static_cast<double>(all);
+}
+
+class Tuner {
  public:
-  explicit Search(const TuneOptions& options)
+  Tuner(std::span<const workload::Trace> windows, const TuneSetting& setting,
+        const TuneOptions& options, const JobNeeds& needs)
       : options_(options),
-        layouts_(mig::numbered_layouts_count(*options.run.model)),
-        rng_(options.seed) {}
+        needs_(needs),
+        scores_(windows, setting, options.threads),
+        all_(first_indices(windows.size())),
+        blocks_(blocks_of_windows(windows.size(), options.folds)) {
+    search_.gpus = setting.run.gpus;
+    search_.segments = options.segments;
+    search_.evaluations = options.evaluations;
+    search_.seed = options.seed;
+  }
 
-  Result<Tuned> run();
+  Result<TunedMix> run();
 
  private:
-  // ET of the plan on days [first, last), appended; endless where the jobs cannot be run on it.
-  void score(Scored& scored, std::size_t first, std::size_t last);
-  Scored scored(LayoutPlan plan);
-  Scored best_uniform();
-  // Whether the plan is better than `incumbent`; then it is put there.
-  bool improves(const LayoutPlan& plan, Scored& incumbent);
-  void climb(Scored& scored);
-  LayoutPlan random_change(LayoutPlan plan);
-  bool spent() const { return spent_ >= static_cast<double>(options_.evaluations); }
-  void spend(double evaluations);
+  Result<FoundPlan> search(const Indices& windows);
+  Status cross_validate(TunedMix& tuned);
+  void judge_unseen(TunedMix& tuned);
 
   const TuneOptions& options_;
-  int layouts_;
-  Rng rng_;
-  double spent_ = 0;
-  std::string reason_;  // why a plan could not be run, the last time
+  const JobNeeds& needs_;
+  PlanScores scores_;
+  Indices all_;
+  std::vector<Indices> blocks_;
+  SearchOptions search_;
+  std::size_t searches_done_ = 0;
 };
 
-void Search::spend(double evaluations) {
-  spent_ += evaluations;
+Result<FoundPlan> Tuner::search(const Indices& windows) {
+  const auto done = static_cast<double>(searches_done_++);
+  const auto searches = static_cast<double>(blocks_.size() + 1);
   if (options_.progress) {
-    options_.progress(std::min(1.0, spent_ / static_cast<double>(options_.evaluations)));
+    search_.progress = [=, this](double part) { options_.progress((done + part) / searches); };
   }
+  return search_plan(scores_, needs_, windows, search_);
 }
 
-void Search::score(Scored& scored, std::size_t first, std::size_t last) {
-  scored.et.resize(last);
-  std::atomic<std::size_t> next = first;
-  std::vector<std::string> reasons(last - first);
-  const auto work = [&] {
-    const auto scheduler = policies::make_scheduler(options_.scheduler, options_.seed);
-    const auto repartitioner = make_repartitioner(scored.plan, *options_.run.model);
-    CHECK(scheduler.ok());
-    for (std::size_t day = next++; day < last; day = next++) {
-      const auto result =
-          sim::simulate(options_.days[day], options_.run, **scheduler, *repartitioner);
-      scored.et[day] = result ? result->et : std::numeric_limits<double>::infinity();
-      if (!result) reasons[day - first] = result.error().message;
-    }
+// Every search begins with the same seed, so that they try much the same plans and hardly simulate
+// more than one of them would.
+Status Tuner::cross_validate(TunedMix& tuned) {
+  for (const Indices& block : blocks_) {
+    const Result<FoundPlan> found = search(without(all_, block));
+    if (!found) return found.error();
+    tuned.folds.push_back({block, found->plan, found->start});
+  }
+  if (!tuned.folds.empty()) judge_unseen(tuned);
+  return {};
+}
+
+void Tuner::judge_unseen(TunedMix& tuned) {
+  for (const Fold& fold : tuned.folds) {
+    const std::vector<double> et = scores_.all(fold.plan, fold.left_out);
+    const std::vector<double> start_et = scores_.all(fold.start, fold.left_out);
+    tuned.unseen_et.insert(tuned.unseen_et.end(), et.begin(), et.end());
+    tuned.unseen_start_et.insert(tuned.unseen_start_et.end(), start_et.begin(), start_et.end());
+  }
+  const auto failed = [](const std::vector<double>& ets) {
+    return std::ranges::any_of(ets, [](double et) { return et >= kCannotRun; });
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min(options_.threads, last - first); ++i) {
-      threads.emplace_back(work);
+  if (!failed(tuned.unseen_et) && !failed(tuned.unseen_start_et)) return;
+  tuned.unseen_et.clear();
+  tuned.unseen_start_et.clear();
+  tuned.unseen_reason = scores_.reason();
+}
+
+Result<TunedMix> Tuner::run() {
+  const Result<FoundPlan> found = search(all_);
+  if (!found) return found.error();
+  TunedMix tuned;
+  tuned.plan = found->plan;
+  tuned.et = scores_.all(found->plan, all_);
+  tuned.start = found->start;
+  tuned.start_et = scores_.all(found->start, all_);
+  tuned.runner_up = found->runner_up;
+  if (found->runner_up) tuned.runner_up_et = scores_.all(*found->runner_up, all_);
+  tuned.evaluations = found->evaluations;
+  const Status validated = cross_validate(tuned);
+  if (!validated) return validated.error();
+  for (const std::string& repartition : options_.references) {
+    Result<std::vector<double>> et = scores_.of_text(repartition);
+    tuned.references.push_back({repartition, {}, {}});
+    if (et) {
+      tuned.references.back().et = *std::move(et);
+    } else {
+      tuned.references.back().reason = et.error().message;
     }
-    work();
   }
-  for (const std::string& reason : reasons) {
-    if (!reason.empty()) reason_ = reason;
-  }
-  spend(static_cast<double>(last - first) / static_cast<double>(options_.days.size()));
-}
-
-Scored Search::scored(LayoutPlan plan) {
-  Scored made{std::move(plan), {}};
-  score(made, 0, options_.days.size());
-  return made;
-}
-
-Scored Search::best_uniform() {
-  Scored best;
-  for (int number = 1; number <= layouts_; ++number) {
-    LayoutPlan plan;
-    for (std::size_t i = 0; i < options_.segments; ++i) {
-      const auto hour = static_cast<std::int64_t>(i * 24 / options_.segments);
-      plan.segments.push_back({Micros{hour * kHourMicros}, Mix(options_.run.gpus, number)});
-    }
-    Scored each = scored(std::move(plan));
-    if (best.et.empty() || each.mean_et() < best.mean_et()) best = std::move(each);
-  }
-  return best;
-}
-
-bool Search::improves(const LayoutPlan& plan, Scored& incumbent) {
-  if (plan == incumbent.plan) return false;
-  Scored trial{plan, {}};
-  const std::size_t days = options_.days.size();
-  const std::size_t few = std::max<std::size_t>(1, days / 4);
-  score(trial, 0, few);
-  const double before = mean(std::span(incumbent.et).first(few));
-  if (trial.mean_et() >= before) return false;
-  score(trial, few, days);
-  if (trial.mean_et() >= incumbent.mean_et()) return false;
-  incumbent = std::move(trial);
-  return true;
-}
-
-LayoutPlan Search::random_change(LayoutPlan plan) {
-  PlanSegment& segment = plan.segments[rng_.below(plan.segments.size())];
-  const bool may_shift = plan.segments.size() > 1 && plan.segments.size() < 24;
-  if (may_shift && rng_.below(5) == 0) {
-    const Micros shifted{segment.from.count + (rng_.below(2) == 0 ? kHourMicros : -kHourMicros)};
-    const bool taken = std::any_of(plan.segments.begin(), plan.segments.end(),
-                                   [&](const PlanSegment& each) { return each.from == shifted; });
-    if (!taken && shifted.count >= 0 && shifted.count < 24 * kHourMicros) segment.from = shifted;
-    return plan;
-  }
-  segment.mix[rng_.below(segment.mix.size())] =
-      1 + static_cast<int>(rng_.below(static_cast<std::uint64_t>(layouts_)));
-  std::sort(segment.mix.begin(), segment.mix.end());
-  return plan;
-}
-
-// Random changes until so many in a row failed that hardly one is left untried.
-void Search::climb(Scored& scored) {
-  const std::size_t patience = scored.plan.segments.size() * static_cast<std::size_t>(layouts_) * 8;
-  std::size_t failures = 0;
-  while (failures < patience && !spent()) {
-    failures = improves(random_change(scored.plan), scored) ? 0 : failures + 1;
-  }
-}
-
-Result<Tuned> Search::run() {
-  Scored best = best_uniform();
-  if (!std::isfinite(best.mean_et())) {
-    return Error{"no layout for all GPUs can run every day: " + reason_};
-  }
-  Tuned tuned;
-  tuned.first_et = best.mean_et();
-  climb(best);
-  while (!spent()) {
-    LayoutPlan shaken = best.plan;
-    for (int i = 0; i < kShakes; ++i) shaken = random_change(std::move(shaken));
-    Scored other = scored(std::move(shaken));
-    climb(other);
-    if (other.mean_et() < best.mean_et()) best = std::move(other);
-  }
-  tuned.plan = best.plan;
-  tuned.et = best.mean_et();
-  tuned.evaluations = spent_;
+  tuned.runs = scores_.runs();
   return tuned;
 }
 
 }  // namespace
 
-Result<Tuned> tune(const TuneOptions& options) {
-  if (options.days.empty()) return Error{"there is no day to tune on"};
-  if (options.segments < 1 || options.segments > 24) {
+std::size_t TunedMix::folds_agreeing() const {
+  const auto agrees = [&](const Fold& fold) { return fold.plan == plan; };
+  return static_cast<std::size_t>(std::ranges::count_if(folds, agrees));
+}
+
+double TunedMix::share_agreed() const {
+  CHECK(!folds.empty());
+  double sum = 0;
+  for (const Fold& fold : folds) sum += share_in_common(plan, fold.plan);
+  return sum / static_cast<double>(folds.size());
+}
+
+std::vector<std::vector<std::size_t>> blocks_of_windows(std::size_t windows, std::size_t folds) {
+  const std::size_t blocks = std::min(windows, folds);
+  std::vector<std::vector<std::size_t>> made;
+  for (std::size_t block = 0; block < blocks && blocks > 1; ++block) {
+    made.emplace_back();
+    for (std::size_t i = windows * block / blocks; i < windows * (block + 1) / blocks; ++i) {
+      made.back().push_back(i);
+    }
+  }
+  return made;
+}
+
+Result<TunedMix> tune_mix(std::span<const workload::Trace> windows, const TuneSetting& setting,
+                          const TuneOptions& options) {
+  if (windows.empty()) return Error{"there is no window of jobs to tune on"};
+  if (options.segments < 1 || options.segments > kSegmentsMax) {
     return Error{"a timetable has 1 to 24 switches a day"};
   }
-  return Search(options).run();
+  CHECK(setting.run.model != nullptr);
+  const Result<JobNeeds> needs = JobNeeds::of(*setting.run.model, windows, options.also_to_fit);
+  if (!needs) return needs.error();
+  return Tuner(windows, setting, options, *needs).run();
 }
 
 }  // namespace partita::experiment

@@ -212,7 +212,9 @@ TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
   const auto json = run(tune).json();
   EXPECT_TRUE(json["repartition"].get<std::string>().starts_with("static:"));
   EXPECT_EQ(json["test_days"], 3);
-  EXPECT_LE(json["tuning_et"].get<double>(), json["uniform_et"].get<double>());
+  EXPECT_LE(json["tuning_et"].get<double>(), json["start_et"].get<double>());
+  EXPECT_EQ(json["cross_validation"]["folds"].size(), 2U);  // as many as tuning days
+  EXPECT_EQ(json["against"].back()["repartition"], "none");
   EXPECT_LE(json["tuned"]["et"]["low"], json["tuned"]["et"]["mean"]);
   EXPECT_EQ(json["reference"]["repartition"], "none");
   EXPECT_EQ(run(tune + " --threads 3").out, run(tune + " --threads 1").out);
@@ -220,6 +222,39 @@ TEST_F(Commands, TuneFindsAMixAndJudgesItOnOtherDays) {
       "tune timetable --scenario smart-mig --gpus 1 --repartition none --rate 2 --days 2 "
       "--test-days 2 --evaluations 15 --switches 3");
   EXPECT_NE(timetable.find("--repartition timetable:"), std::string::npos);
+}
+
+TEST_F(Commands, TuneTakesJobsOfExactSizesAndSaysHowSureItIs) {
+  std::string jobs = "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\n";
+  for (int i = 0; i < 240; ++i) {
+    const char* const times = i % 12 == 0 ? ",,,,200" : i % 4 == 0 ? ",,150,," : "90,,,,";
+    jobs += std::to_string(i) + "," + std::to_string(30 * i) + "," + std::to_string(30 * i + 300) +
+            ",x,0," + times + "\n";
+  }
+  write("jobs.csv", jobs);
+  const std::string tune =
+      "tune static --jobs jobs.csv --window 0.25 --scheduler mdd "
+      "--preemption none --evaluations 40 --gpus ";
+  const Ran text = run(tune + "3 --all-windows");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(text.out.starts_with("--repartition static:"));
+  EXPECT_NE(text.out.find("whole GPUs cannot run every job: job '"), std::string::npos);
+  EXPECT_NE(text.out.find(" of 5 folds chose this very plan"), std::string::npos);
+  EXPECT_EQ(run(tune + "3 --all-windows --threads 3").out, text.out);
+  const auto json = run(tune + "3 --json").json();  // also where --repartition cannot run the days
+  EXPECT_EQ(json["test_days"], 6);
+  EXPECT_FALSE(json.contains("reference"));
+  EXPECT_TRUE(json["against"].back().contains("cannot_run"));
+  const std::string found = json["repartition"].get<std::string>();
+  EXPECT_EQ(run("simulate --jobs jobs.csv --gpus 3 --repartition " + found).status, 0);
+  const Ran too_few = run(tune + "1");
+  EXPECT_EQ(too_few.status, 1);
+  EXPECT_NE(too_few.err.find("1 GPU cannot be cut so that every job fits a slice: job '60' needs "
+                             "0 GiB and a slice of size 7g"),
+            std::string::npos)
+      << too_few.err;
+  EXPECT_NE(complaint("tune static --scenario smart-mig --all-windows").find("goes with --jobs"),
+            std::string::npos);
 }
 
 TEST_F(Commands, TheModelsThatShipRunOnFleetsOfAnySize) {

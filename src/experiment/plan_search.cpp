@@ -1,0 +1,321 @@
+#include "experiment/plan_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "base/check.h"
+#include "base/rng.h"
+
+namespace partita::experiment {
+namespace {
+
+constexpr std::int64_t kHourMicros = 3'600'000'000;
+constexpr std::size_t kHandful = 8;        // changes that race together
+constexpr std::size_t kFirstWindows = 2;   // of a race; each further lap doubles them
+constexpr std::size_t kChanceWindows = 4;  // fewer say nothing about chance
+constexpr double kStandardErrors = 1;      // worse by so many: dropped
+constexpr int kShakes = 3;                 // changes made at once to leave a local optimum
+constexpr int kVainShakesMax = 6;          // in a row; then the search ends
+constexpr int kShakeTries = 50;            // to find a plan that meets the needs
+constexpr double kLeastGain = 1e-9;        // of the sum: less is rounding
+
+struct Scored {
+  LayoutPlan plan;
+  double sum = 0;  // of ET over the windows
+};
+
+// One that races, and how it did so far.
+struct Runner {
+  LayoutPlan plan;
+  double sum = 0;
+  double difference = 0;          // to the incumbent, summed
+  double difference_squares = 0;  // of each window
+  std::size_t seen = 0;           // windows
+  bool dropped = false;
+};
+
+class Search {
+ public:
+  Search(PlanScores& scores, const JobNeeds& needs, std::span<const std::size_t> windows,
+         const SearchOptions& options)
+      : scores_(scores),
+        needs_(needs),
+        windows_(windows.begin(), windows.end()),
+        options_(options),
+        layouts_(needs.layouts()),
+        rng_(options.seed) {}
+
+  Result<FoundPlan> run();
+
+ private:
+  Scored full(const LayoutPlan& plan);
+  void finish(const Scored& scored);
+  Result<Scored> best_first();
+  LayoutPlan in_segments(const Mix& mix, std::size_t segments) const;
+  void hardest_first(const LayoutPlan& plan);
+
+  std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
+  void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
+  // Whether one of the handful is better than the incumbent; then the best of them is put there.
+  bool race(const std::vector<LayoutPlan>& handful, Scored& incumbent);
+  void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
+           std::size_t last);
+  static bool hopeless(const Runner& runner, const Scored& incumbent);
+  bool climb_once(Scored& incumbent, std::size_t block);
+  void climb(Scored& incumbent);
+  std::optional<LayoutPlan> shaken(const LayoutPlan& plan);
+  void improve(Scored& best);
+
+  std::size_t largest_block() const {
+    return std::bit_floor(std::max<std::size_t>(1, options_.gpus / 4));
+  }
+  bool spent() const { return spent_ >= budget_; }
+  void spend(std::size_t runs);
+
+  PlanScores& scores_;
+  const JobNeeds& needs_;
+  std::vector<std::size_t> windows_;
+  const SearchOptions& options_;
+  int layouts_;
+  Rng rng_;
+  double spent_ = 0;
+  double budget_ = 0;
+  std::set<LayoutPlan> tried_;
+  std::vector<Scored> finished_;  // the best two of those tried on all windows
+};
+
+void Search::spend(std::size_t runs) {
+  spent_ += static_cast<double>(runs) / static_cast<double>(windows_.size());
+  if (options_.progress) {
+    options_.progress(std::min(1.0, spent_ / static_cast<double>(options_.evaluations)));
+  }
+}
+
+Scored Search::full(const LayoutPlan& plan) {
+  const std::vector<double> ets = scores_.all(plan, windows_);
+  spend(windows_.size());
+  tried_.insert(plan);
+  return {plan, std::accumulate(ets.begin(), ets.end(), 0.0)};
+}
+
+void Search::finish(const Scored& scored) {
+  const auto same = [&](const Scored& each) { return each.plan == scored.plan; };
+  if (std::ranges::any_of(finished_, same)) return;
+  finished_.push_back(scored);
+  std::ranges::stable_sort(finished_, {}, &Scored::sum);
+  if (finished_.size() > 2) finished_.pop_back();
+}
+
+LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
+  LayoutPlan plan;
+  for (std::size_t i = 0; i < segments; ++i) {
+    const auto hour = static_cast<std::int64_t>(i * 24 / segments);
+    plan.segments.push_back({Micros{hour * kHourMicros}, mix});
+  }
+  return plan;
+}
+
+Result<Scored> Search::best_first() {
+  const auto mixes = needs_.first_mixes(options_.gpus);
+  if (!mixes) return mixes.error();
+  std::vector<PlanScores::Pair> pairs;
+  for (const Mix& mix : *mixes) {
+    for (const std::size_t window : windows_) pairs.push_back({in_segments(mix, 1), window});
+  }
+  scores_.simulate(pairs);
+  std::optional<Scored> best;
+  for (const Mix& mix : *mixes) {
+    Scored each = full(in_segments(mix, 1));
+    finish(each);
+    if (!best || each.sum < best->sum) best = std::move(each);
+  }
+  return *best;
+}
+
+// What is lost on the windows with the highest ET can hardly be made up for on the others.
+void Search::hardest_first(const LayoutPlan& plan) {
+  std::ranges::stable_sort(windows_, [&](std::size_t a, std::size_t b) {
+    return scores_.et(plan, a) > scores_.et(plan, b);
+  });
+}
+
+void Search::add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const {
+  for (std::size_t i = 0; i < plan.segments.size() && plan.segments.size() > 1; ++i) {
+    for (const std::int64_t by : {-kHourMicros, kHourMicros}) {
+      const Micros shifted{plan.segments[i].from.count + by};
+      const bool free = std::ranges::none_of(
+          plan.segments, [&](const PlanSegment& each) { return each.from == shifted; });
+      if (!free || shifted.count < 0 || shifted.count >= 24 * kHourMicros) continue;
+      plans.push_back(plan);
+      plans.back().segments[i].from = shifted;
+    }
+  }
+}
+
+// Every plan in which `block` GPUs of one segment have another layout (or all that have it, where
+// they are fewer), in random order.
+std::vector<LayoutPlan> Search::changes(const LayoutPlan& plan, std::size_t block) const {
+  std::vector<LayoutPlan> plans;
+  for (std::size_t s = 0; s < plan.segments.size(); ++s) {
+    const Mix& mix = plan.segments[s].mix;
+    for (auto from = mix.begin(); from != mix.end();) {
+      const auto end = std::upper_bound(from, mix.end(), *from);
+      const auto count = std::min(static_cast<std::ptrdiff_t>(block), end - from);
+      for (int to = 1; to <= layouts_; ++to) {
+        if (to == *from) continue;
+        plans.push_back(plan);
+        Mix& changed = plans.back().segments[s].mix;
+        std::fill_n(changed.begin() + (from - mix.begin()), count, to);
+        std::ranges::sort(changed);
+      }
+      from = end;
+    }
+  }
+  add_shifts(plan, plans);
+  return plans;
+}
+
+bool Search::hopeless(const Runner& runner, const Scored& incumbent) {
+  if (runner.sum >= incumbent.sum) return true;  // no ET is below zero
+  if (runner.seen < kChanceWindows) return false;
+  const auto n = static_cast<double>(runner.seen);
+  const double mean = runner.difference / n;
+  const double variance = std::max(0.0, runner.difference_squares / n - mean * mean) / (n - 1);
+  return mean > 0 && mean >= kStandardErrors * std::sqrt(variance);
+}
+
+void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
+                 std::size_t last) {
+  std::vector<PlanScores::Pair> pairs;
+  for (const Runner& runner : runners) {
+    for (std::size_t i = first; i < last && !runner.dropped; ++i) {
+      pairs.push_back({runner.plan, windows_[i]});
+    }
+  }
+  scores_.simulate(pairs);
+  spend(pairs.size());
+  for (Runner& runner : runners) {
+    if (runner.dropped) continue;
+    for (std::size_t i = first; i < last; ++i) {
+      const double et = scores_.et(runner.plan, windows_[i]);
+      const double difference = et - scores_.et(incumbent.plan, windows_[i]);
+      runner.sum += et;
+      runner.difference += difference;
+      runner.difference_squares += difference * difference;
+    }
+    runner.seen = last;
+    runner.dropped = hopeless(runner, incumbent);
+  }
+}
+
+bool Search::race(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
+  std::vector<Runner> runners(handful.size());
+  for (std::size_t i = 0; i < handful.size(); ++i) runners[i].plan = handful[i];
+  std::size_t first = 0;
+  for (std::size_t many = kFirstWindows; first < windows_.size(); many *= 2) {
+    const std::size_t last = std::min(windows_.size(), first + many);
+    lap(runners, incumbent, first, last);
+    first = last;
+  }
+  bool improved = false;
+  for (const Runner& runner : runners) {
+    if (runner.seen < windows_.size()) continue;
+    finish({runner.plan, runner.sum});
+    if (runner.sum >= incumbent.sum * (1 - kLeastGain)) continue;
+    incumbent = {runner.plan, runner.sum};
+    improved = true;
+  }
+  return improved;
+}
+
+// Tries the changes of the incumbent until one helps; false when none did.
+bool Search::climb_once(Scored& incumbent, std::size_t block) {
+  std::vector<LayoutPlan> untried = changes(incumbent.plan, block);
+  for (std::size_t i = untried.size(); i > 1; --i) {
+    std::swap(untried[i - 1], untried[rng_.below(i)]);
+  }
+  std::vector<LayoutPlan> handful;
+  for (std::size_t i = 0; i < untried.size() && !spent(); ++i) {
+    if (needs_.met_by(untried[i]) && tried_.insert(untried[i]).second) {
+      handful.push_back(untried[i]);
+    }
+    const bool last = i + 1 == untried.size();
+    if (handful.empty() || (handful.size() < kHandful && !last)) continue;
+    if (race(handful, incumbent)) return true;
+    handful.clear();
+  }
+  return false;
+}
+
+void Search::climb(Scored& incumbent) {
+  for (std::size_t block = largest_block(); block > 0; block /= 2) {
+    while (!spent() && climb_once(incumbent, block)) {
+    }
+  }
+}
+
+// Another plan, a few changes away, that was not tried yet; nothing when none is found.
+std::optional<LayoutPlan> Search::shaken(const LayoutPlan& plan) {
+  for (int tries = 0; tries < kShakeTries; ++tries) {
+    LayoutPlan other = plan;
+    for (int i = 0; i < kShakes; ++i) {
+      std::vector<LayoutPlan> all = changes(other, largest_block());
+      if (!all.empty()) other = std::move(all[rng_.below(all.size())]);
+    }
+    if (needs_.met_by(other) && !tried_.contains(other)) return other;
+  }
+  return {};
+}
+
+void Search::improve(Scored& best) {
+  climb(best);
+  for (int vain = 0; vain < kVainShakesMax && !spent(); ++vain) {
+    const std::optional<LayoutPlan> other = shaken(best.plan);
+    if (!other) return;
+    Scored incumbent = full(*other);
+    finish(incumbent);
+    climb(incumbent);
+    if (incumbent.sum >= best.sum * (1 - kLeastGain)) continue;
+    best = std::move(incumbent);
+    vain = -1;
+  }
+}
+
+Result<FoundPlan> Search::run() {
+  // A timetable begins with the static mix that half of the evaluations find.
+  const bool timetable = options_.segments > 1;
+  budget_ = static_cast<double>(options_.evaluations) / (timetable ? 2 : 1);
+  Result<Scored> best = best_first();
+  if (!best) return best.error();
+  FoundPlan found;
+  found.start = best->plan;
+  hardest_first(best->plan);
+  improve(*best);
+  if (timetable) {
+    finished_.clear();
+    *best = full(in_segments(best->plan.segments[0].mix, options_.segments));
+    finish(*best);
+    budget_ *= 2;
+    improve(*best);
+  }
+  if (best->sum >= kCannotRun) {
+    return Error{"no plan that was tried can run every window: " + scores_.reason()};
+  }
+  found.plan = best->plan;
+  if (finished_.size() > 1 && finished_[1].sum < kCannotRun) found.runner_up = finished_[1].plan;
+  found.evaluations = spent_;
+  return found;
+}
+
+}  // namespace
+
+Result<FoundPlan> search_plan(PlanScores& scores, const JobNeeds& needs,
+                              std::span<const std::size_t> windows, const SearchOptions& options) {
+  CHECK(!windows.empty());
+  return Search(scores, needs, windows, options).run();
+}
+
+}  // namespace partita::experiment
