@@ -66,8 +66,8 @@ std::optional<Interval> anytime_interval(std::span<const double> differences,
 }
 
 // Fieller's way, about the ratio seen, which loses no digits when it is nearly one: with
-// e = y - seen * x, whose mean is zero, mean(e - step * x)^2 <= effect^2 * variance(e - step * x) is
-// a quadratic in the step, a * step^2 + 2 b * step - c <= 0 with c >= 0.
+// e = y - seen * x, whose mean is zero, mean(e - step * x)^2 <= effect^2 * variance(e - step * x)
+// is a quadratic in the step, a * step^2 + 2 b * step - c <= 0 with c >= 0.
 std::optional<Interval> anytime_ratio_interval(std::span<const double> policy,
                                                std::span<const double> reference,
                                                const SequentialRule& rule) {

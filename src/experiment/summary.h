@@ -65,8 +65,8 @@ struct Decision {
   Verdict verdict() const;
 };
 
-// The days' own ratios, policy over reference, with the same weight for each day: in a ratio of sums
-// one expensive day can be a quarter of the answer. Shares as in Relative.
+// The days' own ratios, policy over reference, with the same weight for each day: in a ratio of
+// sums one expensive day can be a quarter of the answer. Shares as in Relative.
 struct DayRatios {
   double mean = 0;  // geometric
   double least = 0;
