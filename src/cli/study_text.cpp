@@ -18,23 +18,56 @@ std::string pm(const experiment::Estimate& estimate, double scale, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", estimate.mean * scale, digits, half * scale, digits);
 }
 
-std::string percent_of(const experiment::Difference& difference) {
-  if (!difference.relative) return "-";
-  const auto& interval = difference.relative->interval;
-  if (!interval) return fmt::format("{:+.1f} %", 100 * difference.relative->share);
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * difference.relative->share,
-                     100 * interval->low, 100 * interval->high);
+std::string percent_text(double share, const std::optional<experiment::Interval>& interval) {
+  if (!interval) return fmt::format("{:+.1f} %", 100 * share);
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * share, 100 * interval->low,
+                     100 * interval->high);
 }
 
-// Undecided: and how many days such a difference would take.
-std::string verdict_text(const experiment::Difference& difference) {
-  if (difference.decided() || !difference.days_until_decided) {
+// Of the means, with the interval of the test that decides. Too few days have none, but a range.
+std::string percent_of(const experiment::Difference& difference) {
+  if (!difference.relative) return "-";
+  const double share = difference.relative->share;
+  const auto& days = difference.days;
+  if (difference.decision.interval || !days || days->least == days->most) {
+    return percent_text(share, difference.decision.interval);
+  }
+  return fmt::format("{:+.1f} % (days {:+.1f} to {:+.1f})", 100 * share, 100 * days->least,
+                     100 * days->most);
+}
+
+std::string day_by_day(const experiment::Difference& difference) {
+  if (!difference.days) return "-";
+  return percent_text(difference.days->mean, difference.days->decision.interval);
+}
+
+// Undecided: and how many days such a difference would take, where that is more than there are.
+std::string verdict_text(const experiment::Difference& difference, std::uint64_t days_now) {
+  const auto& days = difference.days_until_decided;
+  if (difference.decided() || !days || *days <= days_now) {
     return std::string(verdict_name(difference.verdict));
   }
   constexpr std::uint64_t kTooMany = 100'000;
-  const std::uint64_t days = *difference.days_until_decided;
-  if (days > kTooMany) return "undecided, and no matter";
-  return fmt::format("undecided, about {} days", days);
+  if (*days > kTooMany) return "undecided, and no matter";
+  return fmt::format("undecided, about {} days", *days);
+}
+
+// What the intervals mean, and whether there are days enough for any.
+std::string meaning_text(const experiment::Summary& summary) {
+  if (summary.compared() == 0) return "";
+  const std::string few = too_few_text(summary);
+  if (!few.empty()) return "\n" + few + "\n";
+  const double count = static_cast<double>(summary.compared());
+  const std::string together =
+      summary.compared() == 1
+          ? ""
+          : fmt::format(" They hold for all {} policies at once, hence {:.3g} % for each.",
+                        summary.compared(), 100 * (1 - (1 - summary.confidence) / count));
+  return fmt::format(
+      "\nThe verdict is the side of 0 on which the interval of \"ET against {}\" (a ratio of "
+      "means) "
+      "lies.{}\n\"Day by day\" is the geometric mean of the days' own ratios.\n",
+      summary.reference, together);
 }
 
 std::string setting_text(const experiment::Summary& summary, bool bold) {
@@ -43,7 +76,8 @@ std::string setting_text(const experiment::Summary& summary, bool bold) {
                {"kWh", Align::kRight},
                {"tardy min", Align::kRight},
                {"ET against " + summary.reference, Align::kRight},
-               {"verdict", Align::kLeft}});
+               {"verdict", Align::kLeft},
+               {"day by day", Align::kRight}});
   std::vector<const experiment::PolicySummary*> ranked;
   for (const experiment::PolicySummary& policy : summary.policies) ranked.push_back(&policy);
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
@@ -55,11 +89,13 @@ std::string setting_text(const experiment::Summary& summary, bool bold) {
     table.add({policy->policy, pm(policy->estimates[Measure::kEt], 1, 4),
                pm(policy->estimates[Measure::kEnergy], 1 / 3.6e6, 2),
                pm(policy->estimates[Measure::kTardiness], 1.0 / 60, 3),
-               reference ? "" : percent_of(*et), reference ? "reference" : verdict_text(*et)});
+               reference ? "" : percent_of(*et),
+               reference ? "reference" : verdict_text(*et, summary.days),
+               reference ? "" : day_by_day(*et)});
   }
   const std::string blank = summary.setting.empty() ? "" : " ";
-  return fmt::format("{}{}{}, {} days, 95 % intervals\n\n{}\n", summary.experiment, blank,
-                     summary.setting, summary.days, table.text(bold));
+  return fmt::format("{}{}{}, {} days, 95 % intervals\n\n{}{}\n", summary.experiment, blank,
+                     summary.setting, summary.days, table.text(bold), meaning_text(summary));
 }
 
 std::string_view unit_of(Claim::Kind kind) {
@@ -102,8 +138,11 @@ std::string_view claim_verdict(const experiment::JudgedClaim& judged) {
   return "";
 }
 
-// Many settings: what each policy gains or loses in each, in one table.
-std::string survival_text(const std::vector<experiment::Summary>& summaries, bool bold) {
+using DifferenceText = std::string (*)(const experiment::Difference&);
+
+// A row a setting, a column a policy.
+std::string survival_table(const std::vector<experiment::Summary>& summaries, DifferenceText text,
+                           bool bold) {
   std::vector<std::string> policies;
   std::vector<Table::Column> columns{
       {"setting", Align::kLeft}, {"days", Align::kRight}, {"ET of the reference", Align::kRight}};
@@ -123,14 +162,32 @@ std::string survival_text(const std::vector<experiment::Summary>& summaries, boo
         row[2] = pm(policy.estimates[Measure::kEt], 1, 3);
         continue;
       }
-      const auto& et = (*policy.differences)[Measure::kEt];
       const auto at = std::ranges::find(policies, policy.policy) - policies.begin();
-      row[3 + static_cast<std::size_t>(at)] = percent_of(et) + (et.decided() ? "" : " ?");
+      row[3 + static_cast<std::size_t>(at)] = text((*policy.differences)[Measure::kEt]);
     }
     table.add(row);
   }
-  return fmt::format("{}: ET against the reference {}, 95 % intervals; ? is undecided\n\n{}\n",
-                     summaries.front().experiment, summaries.front().reference, table.text(bold));
+  return table.text(bold);
+}
+
+// Many settings: what each policy gains or loses in each, in one table.
+std::string survival_text(const std::vector<experiment::Summary>& summaries, bool bold) {
+  const std::string means = survival_table(
+      summaries,
+      [](const experiment::Difference& et) { return percent_of(et) + (et.decided() ? "" : " ?"); },
+      bold);
+  std::string few;
+  for (const experiment::Summary& summary : summaries) {
+    if (!summary.too_few_days()) continue;
+    few += fmt::format("\n{}: {}", summary.setting, too_few_text(summary));
+  }
+  if (!few.empty()) few += "\n";
+  return fmt::format(
+      "{}: ET against the reference {}, ratios of means, intervals that hold for all policies of a "
+      "setting at once with 95 %; ? is undecided: the interval contains 0\n\n{}{}\n"
+      "day by day: the same as geometric means of the days' own ratios\n\n{}\n",
+      summaries.front().experiment, summaries.front().reference, means, few,
+      survival_table(summaries, day_by_day, bold));
 }
 
 }  // namespace
@@ -190,13 +247,15 @@ std::string saving_text(const experiment::Summary& summary) {
     return fmt::format("Nothing here has a lower ET than {}.\n", summary.reference);
   }
   const auto& differences = *best->differences;
+  const std::string few = too_few_text(summary);
+  const std::string_view decided = differences[Measure::kEt].decided() ? "decided" : "not decided";
   return fmt::format(
       "Lowest ET: {} (--scheduler {} --repartition {}).\nAgainst {} it changes energy by {:+.2f} "
-      "kWh a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.\n",
+      "kWh a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.{}\n",
       best->policy, best->scheduler, best->repartition, summary.reference,
       differences[Measure::kEnergy].estimate.mean / 3.6e6,
       differences[Measure::kTardiness].estimate.mean / 60, percent_of(differences[Measure::kEt]),
-      differences[Measure::kEt].decided() ? "decided" : "not decided");
+      decided, few.empty() ? "" : " " + few);
 }
 
 namespace {

@@ -86,8 +86,9 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kExperiment, "experiment", "policies on the same days, with honest statistics",
      "Reproduces a source (STUDY), or compares policies on a workload of your own (--scenario or "
      "--jobs): a generator makes the days, a trace is cut into them. Every policy meets the same "
-     "days, and none of them was tuned on. Means and differences have 95 % intervals, verdicts "
-     "are corrected for the number of policies, and a source's own figures stand beside ours. "
+     "days, and none of them was tuned on. Means have 95 % intervals, those of the differences "
+     "hold for all policies at once, a verdict is the side of zero on which its interval lies, and "
+     "a source's own figures stand beside ours. "
      "Runs are kept in DIR/NAME.runs.jsonl as they finish: the same command goes on where it was "
      "stopped.",
      "partita experiment smart-mig --days 200\n"

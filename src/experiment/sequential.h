@@ -42,4 +42,15 @@ double anytime_p(std::span<const double> differences, const SequentialRule& rule
 std::optional<Interval> anytime_interval(std::span<const double> differences,
                                          const SequentialRule& rule = {});
 
+// The same for mean(policy) / mean(reference) - 1: the ratios for which the differences
+// policy - ratio * reference have anytime_p > alpha, so that it leaves out 0 exactly when the
+// difference is decided. An end is infinite (below: -1) where the reference's own spread leaves it
+// open. REQUIRES: equal lengths, none negative, and a reference with a positive mean.
+std::optional<Interval> anytime_ratio_interval(std::span<const double> policy,
+                                               std::span<const double> reference,
+                                               const SequentialRule& rule = {});
+
+// With fewer days than these nothing is decided, whatever they say.
+std::uint64_t anytime_days_min(const SequentialRule& rule = {});
+
 }  // namespace partita::experiment

@@ -120,5 +120,40 @@ TEST(Sequential, ARealDifferenceIsFoundWithinTwiceTheDaysOfAFixedPlan) {
   }
 }
 
+TEST(Sequential, TheIntervalOfTheRatioExcludesOneExactlyWhenItIsDecided) {
+  Rng rng(52);
+  int decided = 0;
+  int open = 0;
+  for (int trial = 0; trial < 2'000; ++trial) {
+    const double share = rng.uniform(0.6, 1.4);
+    const double spread = rng.uniform(0.1, 2.5);
+    std::vector<double> policy;
+    std::vector<double> reference;
+    for (std::uint64_t day = 0; day < 30 + rng.below(40); ++day) {
+      reference.push_back(rng.lognormal(0, spread));
+      policy.push_back(share * reference.back() * rng.lognormal(0, 0.4));
+    }
+    const auto interval = anytime_ratio_interval(policy, reference);
+    const bool sure = anytime_p(paired_differences(policy, reference)) <= 0.05;
+    ASSERT_EQ(interval.has_value(), policy.size() >= 30);
+    if (!interval) continue;
+    EXPECT_EQ(!interval->contains(0), sure) << trial;
+    EXPECT_TRUE(interval->contains(mean(policy) / mean(reference) - 1)) << trial;
+    EXPECT_GE(interval->low, -1);
+    decided += sure ? 1 : 0;
+    open += std::isinf(interval->high) ? 1 : 0;
+  }
+  EXPECT_GT(decided, 200);
+  EXPECT_GT(open, 10);
+}
+
+TEST(Sequential, TheFewestDaysAreThoseThatCanExcludeAnything) {
+  EXPECT_EQ(anytime_days_min(), 30U);
+  const SequentialRule eager{.alpha = 0.05, .effect_variance = 0.25, .days_min = 2};
+  const std::uint64_t fewest = anytime_days_min(eager);
+  EXPECT_TRUE(anytime_interval(std::vector<double>(fewest, 1.0), eager).has_value());
+  EXPECT_FALSE(anytime_interval(std::vector<double>(fewest - 1, 1.0), eager).has_value());
+}
+
 }  // namespace
 }  // namespace partita::experiment

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -84,13 +85,92 @@ Estimate estimate_of(const Series& series, const Bootstrap& options) {
   return estimate;
 }
 
-// Everything but the bootstrap and what depends on the other policies.
-Difference difference_of(const Series& policy, const Series& reference,
+// The test of the plan, at its level. A level of all comparisons over their number (Bonferroni),
+// since it is the intervals that are to hold together.
+class Judge {
+ public:
+  Judge(const SummaryOptions& options, std::size_t days, std::size_t compared)
+      : plan_(options.plan),
+        rule_(options.rule),
+        compared_(static_cast<double>(std::max<std::size_t>(1, compared))),
+        flips_(days, options.bootstrap.seed, options.splits) {
+    rule_.alpha /= compared_;
+  }
+
+  double level() const { return rule_.alpha; }
+  std::uint64_t days_min() const {
+    return plan_ == Plan::kFixedDays ? flip_days_min(level()) : anytime_days_min(rule_);
+  }
+
+  Decision of_mean(const Series& values) const {
+    if (plan_ == Plan::kUntilDecided) {
+      return adjusted(anytime_p(values, rule_), anytime_interval(values, rule_));
+    }
+    const FlipTest test = flips_.mean(values, level());
+    return adjusted(test.p, test.interval);
+  }
+  // REQUIRES: the reference's mean is positive.
+  Decision of_ratio(const Series& policy, const Series& reference) const {
+    if (plan_ == Plan::kUntilDecided) {
+      const Series differences = paired_differences(policy, reference);
+      return adjusted(anytime_p(differences, rule_),
+                      anytime_ratio_interval(policy, reference, rule_));
+    }
+    const FlipTest test = flips_.ratio(policy, reference, level());
+    return adjusted(test.p, test.interval);
+  }
+
+ private:
+  Decision adjusted(double p, const std::optional<Interval>& interval) const {
+    return {p, std::min(1.0, p * compared_), interval};
+  }
+
+  Plan plan_;
+  SequentialRule rule_;
+  double compared_;
+  SignFlips flips_;
+};
+
+std::optional<DayRatios> day_ratios_of(const Series& policy, const Series& reference,
+                                       const Judge& judge) {
+  Series logs(policy.size());
+  for (std::size_t day = 0; day < policy.size(); ++day) {
+    if (!(policy[day] > 0) || !(reference[day] > 0)) return std::nullopt;
+    logs[day] = std::log(policy[day] / reference[day]);
+  }
+  const auto [least, most] = std::ranges::minmax(logs);
+  DayRatios ratios{std::expm1(mean(logs)), std::expm1(least), std::expm1(most),
+                   judge.of_mean(logs)};
+  if (auto& interval = ratios.decision.interval) {
+    interval = Interval{std::expm1(interval->low), std::expm1(interval->high)};
+  }
+  return ratios;
+}
+
+bool none_negative(const Series& series) {
+  return std::ranges::all_of(series, [](double value) { return value >= 0; });
+}
+
+// Everything but the bootstrap and what Holm's correction makes of it.
+Difference difference_of(const Series& policy, const Series& reference, const Judge& judge,
                          const SummaryOptions& options) {
   const Series differences = paired_differences(policy, reference);
   Difference difference;
   difference.estimate = estimate_of(differences, options.bootstrap);
   difference.relative = relative_difference(policy, reference, options.bootstrap.confidence);
+  const Decision absolute = judge.of_mean(differences);
+  difference.absolute = absolute.interval;
+  // A share of nothing, or of less (a file may say so), has no interval; there is still a verdict.
+  const bool of_share = difference.relative && none_negative(policy) && none_negative(reference);
+  difference.decision = of_share ? judge.of_ratio(policy, reference) : absolute;
+  difference.verdict = difference.decision.verdict();
+  if (!of_share) difference.decision.interval = std::nullopt;
+  difference.days = day_ratios_of(policy, reference, judge);
+  if (difference.estimate.sd) {
+    difference.days_until_decided =
+        days_until_decided(difference.estimate.mean, *difference.estimate.sd, judge.level());
+  }
+  if (auto& days = difference.days_until_decided) days = std::max(*days, judge.days_min());
   difference.p_wilcoxon = wilcoxon_signed_rank(differences).p;
   difference.p_anytime = anytime_p(differences, options.rule);
   difference.anytime = anytime_interval(differences, options.rule);
@@ -114,19 +194,7 @@ class BootstrapLater {
   std::vector<Estimate*> estimates_;
 };
 
-Verdict verdict_of(const Difference& difference, const SummaryOptions& options) {
-  const Estimate& estimate = difference.estimate;
-  const bool fixed = options.plan == Plan::kFixedDays;
-  const double p = fixed ? difference.p_holm : difference.p_anytime_holm;
-  if (p > options.rule.alpha || estimate.mean == 0) return Verdict::kUndecided;
-  // Wilcoxon's test can be sure of the typical day while the mean, which is what is claimed, is
-  // not.
-  if (fixed && (!estimate.t || estimate.t->contains(0))) return Verdict::kUndecided;
-  return estimate.mean < 0 ? Verdict::kLower : Verdict::kHigher;
-}
-
-void compare_all(std::span<PolicySummary> compared, Measure measure,
-                 const SummaryOptions& options) {
+void correct_all(std::span<PolicySummary> compared, Measure measure) {
   Series wilcoxon;
   Series anytime;
   for (const PolicySummary& policy : compared) {
@@ -135,20 +203,14 @@ void compare_all(std::span<PolicySummary> compared, Measure measure,
   }
   const Series wilcoxon_holm = holm_adjusted(wilcoxon);
   const Series anytime_holm = holm_adjusted(anytime);
-  const double strictest = options.rule.alpha / static_cast<double>(compared.size());
   for (std::size_t i = 0; i < compared.size(); ++i) {
     Difference& difference = (*compared[i].differences)[measure];
     difference.p_holm = wilcoxon_holm[i];
     difference.p_anytime_holm = anytime_holm[i];
-    if (difference.estimate.sd) {
-      difference.days_until_decided =
-          days_until_decided(difference.estimate.mean, *difference.estimate.sd, strictest);
-    }
-    difference.verdict = verdict_of(difference, options);
   }
 }
 
-std::vector<PolicySummary> summarise_policies(const Policies& policies,
+std::vector<PolicySummary> summarise_policies(const Policies& policies, const Judge& judge,
                                               const SummaryOptions& options) {
   const std::vector<std::string> names = order_of(policies, options.reference);
   std::vector<PolicySummary> summaries(names.size());
@@ -168,13 +230,13 @@ std::vector<PolicySummary> summarise_policies(const Policies& policies,
       if (i == 0) continue;
       const Series reference = series_of(policies.at(options.reference), measure);
       Difference& difference = (*summary.differences)[measure];
-      difference = difference_of(series, reference, options);
+      difference = difference_of(series, reference, judge, options);
       later.add(paired_differences(series, reference), difference.estimate);
     }
   }
   later.run(options.bootstrap);
   for (const Measure measure : kMeasures) {
-    compare_all(std::span(summaries).subspan(1), measure, options);
+    correct_all(std::span(summaries).subspan(1), measure);
   }
   return summaries;
 }
@@ -207,11 +269,25 @@ Json percent(const std::optional<Interval>& interval) {
   return Json::array({100 * interval->low, 100 * interval->high});
 }
 
+Json json_of(const DayRatios& ratios) {
+  return {{"percent", 100 * ratios.mean},
+          {"percent_interval", percent(ratios.decision.interval)},
+          {"least_percent", 100 * ratios.least},
+          {"most_percent", 100 * ratios.most},
+          {"p_adjusted", ratios.decision.p_adjusted},
+          {"verdict", verdict_name(ratios.decision.verdict())}};
+}
+
 Json json_of(const Difference& difference) {
   Json json = json_of(difference.estimate);
   json["percent"] = difference.relative ? Json(100 * difference.relative->share) : Json(nullptr);
-  json["percent_interval"] =
+  json["percent_interval"] = percent(difference.decision.interval);
+  json["percent_interval_alone"] =
       difference.relative ? percent(difference.relative->interval) : Json(nullptr);
+  json["interval"] = json_of(difference.absolute);
+  json["p"] = difference.decision.p;
+  json["p_adjusted"] = difference.decision.p_adjusted;
+  json["day_ratios"] = difference.days ? json_of(*difference.days) : Json(nullptr);
   json["p_wilcoxon"] = difference.p_wilcoxon;
   json["p_holm"] = difference.p_holm;
   json["p_anytime"] = difference.p_anytime;
@@ -269,6 +345,18 @@ std::string_view verdict_name(Verdict verdict) {
   CHECK(false);
 }
 
+Verdict Decision::verdict() const {
+  if (!interval || interval->contains(0)) return Verdict::kUndecided;
+  return interval->high < 0 ? Verdict::kLower : Verdict::kHigher;
+}
+
+std::string too_few_text(const Summary& summary) {
+  if (!summary.too_few_days()) return "";
+  return fmt::format("{} day{} too few to decide among {} policies: at least {} days are needed.",
+                     summary.days, summary.days == 1 ? " is" : "s are", summary.policies.size(),
+                     summary.days_min);
+}
+
 bool Summary::all_decided(Measure measure) const {
   return std::ranges::all_of(policies, [&](const PolicySummary& policy) {
     return !policy.differences || (*policy.differences)[measure].decided();
@@ -285,8 +373,15 @@ Result<Summary> summarise(std::span<const RunRecord> records, const SummaryOptio
     return unknown_name("policy", options.reference, known);
   }
   if (const Status same = same_days(*policies, options.reference); !same) return same.error();
-  return Summary{records.front().experiment, records.front().setting, options.reference,
-                 policies->at(options.reference).size(), summarise_policies(*policies, options)};
+  const std::size_t days = policies->at(options.reference).size();
+  const Judge judge(options, days, policies->size() - 1);
+  return Summary{records.front().experiment,
+                 records.front().setting,
+                 options.reference,
+                 days,
+                 judge.days_min(),
+                 1 - options.rule.alpha,
+                 summarise_policies(*policies, judge, options)};
 }
 
 Result<std::vector<Summary>> summarise_settings(std::span<const RunRecord> records,
@@ -308,6 +403,7 @@ Json to_json(const Summary& summary) {
   json["setting"] = summary.setting;
   json["reference"] = summary.reference;
   json["days"] = summary.days;
+  json["days_min"] = summary.days_min;
   json["policies"] = Json::array();
   for (const PolicySummary& policy : summary.policies) {
     Json row;

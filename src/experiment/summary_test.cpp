@@ -1,8 +1,10 @@
 #include "experiment/summary.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
@@ -95,6 +97,140 @@ TEST(Summary, MorePoliciesMakeEveryClaimHarder) {
   EXPECT_GT(among.days_until_decided.value(), alone.days_until_decided.value());
 }
 
+// Days and policies of any kind: heavy tails, equal policies, days that cost nothing, few values.
+std::vector<RunRecord> odd_runs(Rng& rng) {
+  const std::uint64_t days = 1 + rng.below(rng.uniform() < 0.5 ? 12 : 60);
+  const std::uint64_t policies = 2 + rng.below(9);
+  const double spread = rng.uniform(0, 2);
+  const double free_days = rng.uniform() < 0.3 ? rng.uniform() : 0;
+  const bool coarse = rng.uniform() < 0.3;
+  std::vector<double> shares;
+  for (std::uint64_t i = 0; i < policies; ++i) {
+    shares.push_back(rng.uniform() < 0.2 ? 1 : rng.lognormal(0, 0.3));
+  }
+  std::vector<RunRecord> records;
+  for (std::uint64_t day = 0; day < days; ++day) {
+    const double cost = rng.uniform() < free_days ? 0 : rng.lognormal(0, spread);
+    for (std::uint64_t i = 0; i < policies; ++i) {
+      RunRecord record = record_of({"odd", "p" + std::to_string(i), day_seed(Role::kTest, day)});
+      const double noise = rng.uniform() < 0.1 ? 1 : rng.lognormal(0, 0.3);
+      const double et = i == 0 ? cost : cost * shares[i] * noise;
+      record.et = coarse ? std::round(4 * et) / 10 : et;
+      record.energy_j = 1e8 + record.et;
+      record.mean_tardiness_s = rng.uniform() < 0.5 ? 0 : record.et;
+      records.push_back(record);
+    }
+  }
+  return records;
+}
+
+Verdict side_of(const std::optional<Interval>& interval) {
+  if (!interval || interval->contains(0)) return Verdict::kUndecided;
+  return interval->high < 0 ? Verdict::kLower : Verdict::kHigher;
+}
+
+// The verdict can be read off any interval that is shown beside it, and is what p says.
+void expect_agreement(const Difference& difference, const Summary& summary) {
+  const auto sure = [](const Decision& decision) { return decision.p_adjusted <= 0.05 + 1e-12; };
+  if (difference.decision.interval) {
+    EXPECT_EQ(side_of(difference.decision.interval), difference.verdict);
+    EXPECT_TRUE(difference.decision.interval->contains(difference.relative->share));
+  }
+  EXPECT_EQ(side_of(difference.absolute), difference.verdict);
+  EXPECT_EQ(sure(difference.decision), difference.decided());
+  if (difference.decided()) {
+    EXPECT_EQ(difference.estimate.mean < 0, difference.verdict == Verdict::kLower);
+  }
+  if (difference.days) {
+    EXPECT_EQ(sure(difference.days->decision),
+              difference.days->decision.verdict() != Verdict::kUndecided);
+    EXPECT_LE(difference.days->least, difference.days->mean + 1e-12);
+    EXPECT_GE(difference.days->most, difference.days->mean - 1e-12);
+  }
+  if (summary.too_few_days()) {
+    EXPECT_FALSE(difference.decided());
+    EXPECT_FALSE(difference.absolute.has_value());
+  } else {
+    EXPECT_TRUE(difference.absolute.has_value());
+  }
+}
+
+TEST(Summary, VerdictAndIntervalNeverContradictEachOther) {
+  Rng rng(83);
+  int decided = 0;
+  int undecided = 0;
+  for (int trial = 0; trial < 1'000; ++trial) {
+    SCOPED_TRACE(trial);
+    const auto runs = odd_runs(rng);
+    SummaryOptions options{.reference = "p0"};
+    options.plan = trial % 3 == 0 ? Plan::kUntilDecided : Plan::kFixedDays;
+    options.bootstrap.resamples = 1;
+    options.splits = 999;
+    const Summary summary = *summarise(runs, options);
+    for (const PolicySummary& policy : summary.policies) {
+      for (const Measure measure : kMeasures) {
+        if (!policy.differences) continue;
+        SCOPED_TRACE(
+            fmt::format("{} {} of {} days", policy.policy, measure_name(measure), summary.days));
+        expect_agreement((*policy.differences)[measure], summary);
+        ((*policy.differences)[measure].decided() ? decided : undecided) += 1;
+      }
+    }
+  }
+  EXPECT_GT(decided, 500);
+  EXPECT_GT(undecided, 500);
+}
+
+TEST(Summary, TooFewDaysForSoManyPoliciesAreSaid) {
+  std::vector<Pretended> policies{{"static"}, {"saver", 0.1, 0}};
+  for (int i = 0; i < 7; ++i) policies.push_back({"other" + std::to_string(i)});
+  const Summary few = *summarise(pretended_runs(policies, 5), {.reference = "static"});
+  EXPECT_TRUE(few.too_few_days());
+  EXPECT_EQ(too_few_text(few),
+            "5 days are too few to decide among 9 policies: at least 9 days are needed.");
+  const Difference& saver = (*row(few, "saver").differences)[Measure::kEt];
+  EXPECT_FALSE(saver.decided());
+  EXPECT_FALSE(saver.decision.interval.has_value());
+  EXPECT_GE(saver.days_until_decided.value(), 9U);
+  EXPECT_NE(to_json(few)["days_min"], nullptr);
+  const Summary enough = *summarise(pretended_runs(policies, 9), {.reference = "static"});
+  EXPECT_EQ(too_few_text(enough), "");
+  EXPECT_EQ((*row(enough, "saver").differences)[Measure::kEt].verdict, Verdict::kLower);
+  const Summary one = *summarise(pretended_runs({{"a"}, {"b"}}, 1), {.reference = "a"});
+  EXPECT_EQ(too_few_text(one),
+            "1 day is too few to decide among 2 policies: at least 6 days are needed.");
+}
+
+// Eleven days at nine tenths of the cost, and one that costs as much as all of them, at twice.
+TEST(Summary, OneExpensiveDayIsInTheSumAndOnlyOneOfTheDays) {
+  std::vector<RunRecord> runs;
+  for (std::uint64_t day = 0; day < 12; ++day) {
+    for (const char* policy : {"a", "b"}) {
+      RunRecord record = record_of({"rate=20", policy, day_seed(Role::kTest, day)});
+      record.et = day == 11 ? 11 : 1;
+      if (record.policy == "b") record.et *= day == 11 ? 2 : 0.9;
+      runs.push_back(record);
+    }
+  }
+  const Summary summary = *summarise(runs, {.reference = "a"});
+  const Difference& difference = (*row(summary, "b").differences)[Measure::kEt];
+  EXPECT_NEAR(difference.relative->share, 0.45, 1e-12);
+  EXPECT_EQ(difference.verdict, Verdict::kUndecided);
+  ASSERT_TRUE(difference.days.has_value());
+  EXPECT_NEAR(difference.days->mean, std::pow(std::pow(0.9, 11) * 2, 1.0 / 12) - 1, 1e-12);
+  EXPECT_NEAR(difference.days->least, -0.1, 1e-12);
+  EXPECT_NEAR(difference.days->most, 1, 1e-12);
+}
+
+TEST(Summary, AFileWithNegativeFiguresIsSummarised) {
+  auto runs = pretended_runs({{"a"}, {"b", 0.5}}, 12);
+  for (RunRecord& run : runs) run.mean_tardiness_s = run.policy == "a" ? 1 : -1;
+  const Summary summary = *summarise(runs, {.reference = "a"});
+  const Difference& difference = (*row(summary, "b").differences)[Measure::kTardiness];
+  EXPECT_EQ(difference.verdict, Verdict::kLower);
+  EXPECT_FALSE(difference.decision.interval.has_value());
+}
+
 TEST(Summary, AnyFalseClaimAmongEqualPoliciesStaysRare) {
   constexpr int kTrials = 400;
   int false_claims = 0;
@@ -103,6 +239,7 @@ TEST(Summary, AnyFalseClaimAmongEqualPoliciesStaysRare) {
                                      1000 + static_cast<std::uint64_t>(trial));
     SummaryOptions options{.reference = "a"};
     options.bootstrap.resamples = 1;
+    options.splits = 999;
     const Summary summary = *summarise(runs, options);
     false_claims += std::ranges::any_of(summary.policies, [](const PolicySummary& policy) {
       return policy.differences && (*policy.differences)[Measure::kEt].decided();
@@ -181,9 +318,10 @@ TEST(Summary, JsonNamesWhatItHolds) {
   std::vector<std::string> keys;
   for (const auto& item : difference.items()) keys.push_back(item.key());
   EXPECT_EQ(keys, (std::vector<std::string>{"mean", "sd", "t_interval", "bootstrap_interval",
-                                            "percent", "percent_interval", "p_wilcoxon", "p_holm",
-                                            "p_anytime", "p_anytime_holm", "anytime_interval",
-                                            "days_until_decided", "verdict"}));
+                                            "percent", "percent_interval", "percent_interval_alone",
+                                            "interval", "p", "p_adjusted", "day_ratios",
+                                            "p_wilcoxon", "p_holm", "p_anytime", "p_anytime_holm",
+                                            "anytime_interval", "days_until_decided", "verdict"}));
   EXPECT_NEAR(difference["percent"].get<double>(), -10, 2);
   EXPECT_EQ(difference["verdict"], "lower");
 }

@@ -69,9 +69,18 @@ Json estimate_json(const Estimate& estimate, double scale = 1) {
   return interval_json(estimate.mean, estimate.t, scale, 0);
 }
 
+// With the interval of the test that decides, so that it cannot contradict the verdict.
 Json percent_json(const Difference& difference) {
   if (!difference.relative) return nullptr;
-  return interval_json(difference.relative->share, difference.relative->interval, 100, -1);
+  return interval_json(difference.relative->share, difference.decision.interval, 100, -1);
+}
+
+Json days_percent_json(const Difference& difference) {
+  if (!difference.days) return nullptr;
+  Json json = interval_json(difference.days->mean, difference.days->decision.interval, 100, -1);
+  json["least"] = 100 * difference.days->least;
+  json["most"] = 100 * difference.days->most;
+  return json;
 }
 
 std::string verdict_word(const Difference& difference) {
@@ -91,10 +100,12 @@ Json difference_json(const PolicySummary& policy, bool until_decided) {
   const Difference& et = (*policy.differences)[Measure::kEt];
   Json json{{"et_percent", percent_json(et)},
             {"energy_percent", percent_json((*policy.differences)[Measure::kEnergy])},
-            {"tardiness_percent", percent_json((*policy.differences)[Measure::kTardiness])}};
+            {"tardiness_percent", percent_json((*policy.differences)[Measure::kTardiness])},
+            {"et_day_percent", days_percent_json(et)}};
   // One day has no test, and where days were added until it was decided only one counts.
   const bool tested = et.estimate.sd.has_value();
   const double p_holm = until_decided ? et.p_anytime_holm : et.p_holm;
+  json["p_adjusted"] = tested ? Json(et.decision.p_adjusted) : Json(nullptr);
   json["p_wilcoxon"] = tested && !until_decided ? Json(et.p_wilcoxon) : Json(nullptr);
   json["p_holm"] = tested ? Json(p_holm) : Json(nullptr);
   json["days_until_decided"] = et.days_until_decided ? Json(*et.days_until_decided) : Json(nullptr);
@@ -199,6 +210,7 @@ Json setting_json(const SettingRuns& setting, const Summary& summary, const Page
   const StudyNotes& notes = input.notes;
   const auto gaps = experiment::gaps_of(setting.name, setting.runs, input.bounds);
   Json json{{"name", setting.name}, {"reference", setting.reference}};
+  json["days_min"] = summary.days_min;
   json["gpus"] = setting.runs.front().gpus;
   json["a"] = setting.runs.front().et_a;
   json["bounds"] = bounds_json(gaps);

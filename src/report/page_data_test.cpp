@@ -87,8 +87,23 @@ TEST(PageData, MeansIntervalsAndPartsAreThoseOfTheRuns) {
   EXPECT_EQ(fast["points"].size(), 12U);
   EXPECT_EQ(fast["diff"]["verdict"], "better");
   EXPECT_NEAR(fast["diff"]["tardiness_percent"]["mean"].get<double>(), -50, 1e-9);
+  EXPECT_LT(fast["diff"]["et_percent"]["high"], 0);
+  EXPECT_LT(fast["diff"]["p_adjusted"], 0.05);
+  EXPECT_LT(fast["diff"]["et_day_percent"]["least"], fast["diff"]["et_day_percent"]["mean"]);
+  EXPECT_GT(fast["diff"]["et_day_percent"]["most"], fast["diff"]["et_day_percent"]["mean"]);
   EXPECT_EQ(policy_named(data["settings"][0], "bad")["diff"]["verdict"], "worse");
   EXPECT_TRUE(policy_named(data["settings"][0], "slow")["diff"].is_null());
+}
+
+TEST(PageData, TooFewDaysHaveNoIntervalToContradictTheVerdict) {
+  std::vector<RunRecord> runs = some_runs();
+  std::erase_if(runs, [](const RunRecord& run) { return run.seed >= 1'000'006; });
+  const Json data = *page_data(input_of(runs));
+  EXPECT_EQ(data["settings"][0]["days_min"], 7);  // for two comparisons
+  const Json& diff = policy_named(data["settings"][0], "bad")["diff"];
+  EXPECT_EQ(diff["verdict"], "undecided");
+  EXPECT_FALSE(diff["et_percent"].contains("low"));
+  EXPECT_GT(diff["et_day_percent"]["least"], 0);
 }
 
 TEST(PageData, OneDayHasNoIntervalAndNoTest) {

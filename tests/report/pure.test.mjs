@@ -170,6 +170,32 @@ test("the sentence says when a difference is not decided", () => {
   assert.match(pure.summary(setting), /is not decided/);
 });
 
+test("the sentence says when there are too few days for so many policies", () => {
+  const { report } = read(syntheticReport(100));
+  const setting = report.settings[0];
+  const best = pure.byEt(setting.policies)[0];
+  best.diff.et_percent = { mean: -20, low: null, high: null };
+  best.days = 5;
+  setting.days_min = 9;
+  const policies = setting.policies.length;
+  assert.match(
+    pure.summary(setting),
+    new RegExp(`5 days are too few to decide among ${policies} policies: at least 9 days`),
+  );
+  setting.days_min = 5;
+  assert.doesNotMatch(pure.summary(setting), /too few/);
+});
+
+test("the days' own ratios and the value of p that decides are in the CSV", () => {
+  const { report, problems } = read(syntheticReport(100));
+  assert.deepEqual(problems, []);
+  const [header, ...rows] = pure.headlineCsv(report.settings[0]).split("\n");
+  const at = header.split(",").indexOf("et_day_percent");
+  assert.equal(header.split(",")[at + 3], "p_adjusted");
+  const tuned = rows.find((row) => row.includes("cedf/tuned"));
+  assert.match(tuned, /,0\.0006,0\.0001,0\.0006,(better|worse)/);
+});
+
 test("gaps to the bound stand in the sentence and in the CSV, and only where there are bounds", () => {
   const data = syntheticReport();
   const { report, problems } = read(data);

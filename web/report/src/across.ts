@@ -118,7 +118,18 @@ function draw(settings: Setting[], marks: Mark[], width: number, height: number)
 
 function csv(settings: Setting[]): string {
   return csvText(
-    ["setting", "reference", "policy", "et_percent", "low", "high", "p_holm", "verdict"],
+    [
+      "setting",
+      "reference",
+      "policy",
+      "et_percent",
+      "low",
+      "high",
+      "et_day_percent",
+      "p_adjusted",
+      "p_holm",
+      "verdict",
+    ],
     settings.flatMap((setting) =>
       setting.policies
         .filter(({ diff }) => diff !== null)
@@ -129,6 +140,8 @@ function csv(settings: Setting[]): string {
           policy.diff?.et_percent?.mean ?? null,
           policy.diff?.et_percent?.low ?? null,
           policy.diff?.et_percent?.high ?? null,
+          policy.diff?.et_day_percent?.mean ?? null,
+          policy.diff?.p_adjusted ?? null,
           policy.diff?.p_holm ?? null,
           policy.diff?.verdict ?? "",
         ]),

@@ -6,10 +6,20 @@ export interface Interval {
   high: number | null;
 }
 
+// Over the days' own ratios: their geometric mean, and the least and the most of them.
+export interface DayRatios extends Interval {
+  least: number | null;
+  most: number | null;
+}
+
 export interface Difference {
+  // With the interval of the test that decides: the verdict is the side of zero on which it lies.
   et_percent: Interval | null;
   energy_percent: Interval | null;
   tardiness_percent: Interval | null;
+  et_day_percent: DayRatios | null;
+  // Of that test, for as many policies as were compared.
+  p_adjusted: number | null;
   p_wilcoxon: number | null;
   p_holm: number | null;
   days_until_decided: number | null;
@@ -64,6 +74,8 @@ export interface Policy {
 export interface Setting {
   name: string;
   reference: string;
+  // Fewer cannot decide among so many policies.
+  days_min: number | null;
   a: number | null;
   bounds: Bounds | null;
   policies: Policy[];

@@ -139,15 +139,11 @@ function differenceAndVerdict(
     make("span", { class: "mark", "aria-hidden": "true" }, kVerdictMark[kind]),
     word,
   );
-  const p = policy.diff?.p_holm ?? policy.diff?.p_wilcoxon ?? null;
+  const p = decidingP(policy);
   if (p !== null && kind !== "reference") {
-    const name = policy.diff?.p_holm != null ? "Holm" : "Wilcoxon";
+    const value = p.value < 0.001 ? "< 0.001" : `= ${compact(p.value)}`;
     verdict.firstElementChild?.append(
-      make(
-        "span",
-        { class: "interval" },
-        `p ${p < 0.001 ? "< 0.001" : `= ${compact(p)}`} (${name})`,
-      ),
+      make("span", { class: "interval" }, `p ${value} (${p.name})`),
     );
   }
   const wanted = daysWanted(policy, kind);
@@ -164,11 +160,33 @@ function differenceAndVerdict(
     { class: "with-interval" },
     make("strong", {}, percent(et.mean)),
     intervalLine(et, percent),
+    dayLine(policy),
   );
   return [
     cell("ET to reference", "number difference", forestPicture(et, range, kind), text),
     verdict,
   ];
+}
+
+// Of the test that decides, where the data says so; older files have others.
+function decidingP({ diff }: Policy): { value: number; name: string } | null {
+  if (diff === null) return null;
+  if (diff.p_adjusted !== null) return { value: diff.p_adjusted, name: "all policies" };
+  if (diff.p_holm !== null) return { value: diff.p_holm, name: "Holm" };
+  return diff.p_wilcoxon === null ? null : { value: diff.p_wilcoxon, name: "Wilcoxon" };
+}
+
+// "days −12.1 %": every day alike, where a sum may be one expensive day.
+function dayLine(policy: Policy): HTMLElement | null {
+  const days = policy.diff?.et_day_percent ?? null;
+  if (days === null || policy.days === 1) return null;
+  const line = make("span", { class: "interval" }, `days\u00a0${percent(days.mean)}`);
+  const range =
+    days.least === null || days.most === null
+      ? ""
+      : `; single days from ${percent(days.least)} to ${percent(days.most)}`;
+  line.title = `Geometric mean of the days' own ratios: ${withInterval(days, percent)}${range}`;
+  return line;
 }
 
 // How many days would decide it, where that is more than there are and not hopeless.
@@ -321,6 +339,8 @@ export function headlineCsv(setting: Setting): string {
     ...columnsOf("et_percent"),
     ...columnsOf("energy_percent"),
     ...columnsOf("tardiness_percent"),
+    ...columnsOf("et_day_percent"),
+    "p_adjusted",
     "p_wilcoxon",
     "p_holm",
     "verdict",
@@ -345,6 +365,8 @@ export function headlineCsv(setting: Setting): string {
       ...three(policy.diff?.et_percent),
       ...three(policy.diff?.energy_percent),
       ...three(policy.diff?.tardiness_percent),
+      ...three(policy.diff?.et_day_percent),
+      policy.diff?.p_adjusted ?? null,
       policy.diff?.p_wilcoxon ?? null,
       policy.diff?.p_holm ?? null,
       policy.diff?.verdict ?? "",
@@ -375,7 +397,7 @@ export function summary(setting: Setting): string {
   const side = et.mean <= 0 ? "below" : "above";
   const size = (value: number) => `${fixed(Math.abs(value), 1)}\u00a0%`;
   if (et.low === null || et.high === null) {
-    return `${first}: ${size(et.mean)} ${side} ${setting.reference}.`;
+    return `${first}: ${size(et.mean)} ${side} ${setting.reference}.${tooFewText(setting, best)}`;
   }
   if (et.low <= 0 && et.high >= 0) {
     return `${first}; the difference to ${setting.reference} is not decided (${percent(
@@ -391,7 +413,16 @@ export function summary(setting: Setting): string {
     : said;
 }
 
-// An interval looks at one policy; the verdict allows for as many as were tried.
+// " 5 days are too few to decide among 9 policies: at least 9 days are needed."
+function tooFewText(setting: Setting, best: Policy): string {
+  if (setting.days_min === null || best.days === 1 || best.days >= setting.days_min) return "";
+  return (
+    ` ${best.days} days are too few to decide among ${setting.policies.length} policies: ` +
+    `at least ${setting.days_min} days are needed.`
+  );
+}
+
+// Intervals of data from elsewhere may look at one policy while the verdict allows for all.
 function undecidedText(setting: Setting, best: Policy): string {
   const days = best.diff?.days_until_decided ?? null;
   const hope = days !== null && days > best.days ? `; some ${days} days would decide it` : "";

@@ -6,6 +6,7 @@ import type {
   Cell,
   Day,
   DayPoint,
+  DayRatios,
   Difference,
   Figure,
   Gap,
@@ -182,6 +183,14 @@ function readInterval(reader: Reader): Interval {
   };
 }
 
+function readDayRatios(reader: Reader): DayRatios {
+  return {
+    ...readInterval(reader),
+    least: reader.numberOrNull("least"),
+    most: reader.numberOrNull("most"),
+  };
+}
+
 const kNoInterval: Interval = { mean: 0, low: null, high: null };
 
 function readDifference(reader: Reader): Difference {
@@ -189,6 +198,8 @@ function readDifference(reader: Reader): Difference {
     et_percent: reader.objectOrNull("et_percent", readInterval),
     energy_percent: reader.objectOrNull("energy_percent", readInterval),
     tardiness_percent: reader.objectOrNull("tardiness_percent", readInterval),
+    et_day_percent: reader.objectOrNull("et_day_percent", readDayRatios),
+    p_adjusted: reader.numberOrNull("p_adjusted"),
     p_wilcoxon: reader.numberOrNull("p_wilcoxon"),
     p_holm: reader.numberOrNull("p_holm"),
     days_until_decided: reader.numberOrNull("days_until_decided"),
@@ -282,6 +293,7 @@ function readSetting(reader: Reader): Setting {
   const setting = {
     name: reader.text("name"),
     reference: reader.text("reference", ""),
+    days_min: reader.numberOrNull("days_min"),
     a: reader.numberOrNull("a"),
     bounds: reader.objectOrNull("bounds", readBounds),
     policies: reader.list("policies", readPolicy),
