@@ -151,7 +151,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "preemption", .kind = ValueKind::kText, .metavar = "free|none|cost=SECONDS",
      .default_text = "free",
      .sentence = "What interrupting a running job costs.",
-     .verbs = kRuns, .section = "policy", .choices = preemption_names,
+     .verbs = kCounts, .section = "policy", .choices = preemption_names,
      .check = check_preemption},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
      .default_text = "measured",

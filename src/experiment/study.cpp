@@ -76,6 +76,15 @@ Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
                      options, *result);
 }
 
+// Bounds of runs that never interrupt a job stand beside those runs only.
+bounds::Runs runs_of(const StudySetting& setting) {
+  const auto none = [&](const StudyPolicy& policy) {
+    return policy.preemption.value_or(setting.preemption).mode == decide::Preemption::Mode::kNone;
+  };
+  const bool whole = std::ranges::all_of(setting.policies, none);
+  return whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
+}
+
 // Bounds in the place of results: energy, mean tardiness and ET of no policy are below them.
 Result<RunRecord> bound_day(const Study& study, const StudySetting& setting, std::uint64_t seed) {
   const mig::PowerCurve power = power_of(setting);
@@ -88,6 +97,7 @@ Result<RunRecord> bound_day(const Study& study, const StudySetting& setting, std
   request.et_a = setting.et_a;
   if (day->jobs.size() > kManyJobs) request.rounds = kBoundRounds;
   request.use_mip = false;
+  request.runs = runs_of(setting);
   const bounds::Report report = bounds::find_bounds(*instance, request);
   RunRecord record;
   record.experiment = study.name;
