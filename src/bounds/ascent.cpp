@@ -1,10 +1,12 @@
 #include "bounds/ascent.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/check.h"
+#include "bounds/queue_rents.h"
 
 namespace partita::bounds {
 namespace {
@@ -31,6 +33,7 @@ struct Gait {
 constexpr Gait kGaitOfSplit{0.7, 0.1, 0.05, 0};
 constexpr Gait kGaitOfWhole{0.9, 0.5, 0.02, 0.9};
 constexpr int kMeanEvery = 10;  // rounds
+constexpr std::array kPartsOfQueue{1.0, 0.75, 0.5, 0.25};
 
 // A time by which a fleet that never idles is through, with room for the slowest of jobs.
 double span_of(const Instance& instance) {
@@ -127,7 +130,9 @@ class Search {
             double rise) const;
   PriceGrid started(double spacing) const;
   bool keep_better(const PriceGrid& grid, PriceValue& met, PriceGrid& best, double& value);
-  void climb_by_mode(PriceGrid& best, double value);
+  void climb_by_mode(PriceGrid& best, double& value);
+  PriceGrid queue_prices(double spacing);
+  PriceGrid run_whole(double spacing);
   void step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
                     double step) const;
 
@@ -255,7 +260,7 @@ bool Search::keep_better(const PriceGrid& grid, PriceValue& met, PriceGrid& best
   return true;
 }
 
-void Search::climb_by_mode(PriceGrid& best, double value) {
+void Search::climb_by_mode(PriceGrid& best, double& value) {
   PriceGrid now = best;
   PriceGrid mean = best;
   std::vector<double> pace(now.prices.size());
@@ -286,10 +291,44 @@ PriceGrid Search::started(double spacing) const {
   return grid;
 }
 
+// The best part of what a second is worth in a queue.
+PriceGrid Search::queue_prices(double spacing) {
+  Rents queue;
+  queue.grid = even_grid(instance_, span_, spacing);
+  const std::vector<double> worth = queue_rents(instance_, queue.grid);
+  PriceGrid best = queue.grid;
+  double value = -std::numeric_limits<double>::infinity();
+  for (const double part : kPartsOfQueue) {
+    queue.rents = worth;
+    for (double& rent : queue.rents) rent *= part * weights_.late;
+    set_prices(queue);
+    PriceValue met;
+    if (!keep_better(queue.grid, met, best, value)) break;
+  }
+  return best;
+}
+
+// Small steps from nothing do not find the way up where a few jobs crowd a little: jobs that may
+// begin at any of many free instants all begin at the first. So there are two places to begin at.
+PriceGrid Search::run_whole(double spacing) {
+  PriceGrid best = queue_prices(spacing);
+  double value = -std::numeric_limits<double>::infinity();
+  climb_by_mode(best, value);
+  if (effort_.start == nullptr || found_.out_of_time) return best;
+  PriceGrid other = started(spacing);
+  double other_value = -std::numeric_limits<double>::infinity();
+  climb_by_mode(other, other_value);
+  return other_value > value ? other : best;
+}
+
 Found Search::run() {
   const std::size_t finest =
       std::min(effort_.intervals_max, std::max(kIntervalsMin, instance_.jobs.size() * 4));
   const double finest_spacing = spacing_of(span_, finest);
+  if (effort_.runs == Runs::kWhole) {
+    found_.grid = joined(run_whole(finest_spacing));
+    return std::move(found_);
+  }
   double spacing = std::max(finest_spacing, spacing_of(span_, kIntervalsCoarsest));
   Rents best = refined({}, spacing);
   ambition_ = first_ambition(instance_, weights_);
@@ -304,10 +343,6 @@ Found Search::run() {
     best = std::move(finer);
   }
   set_prices(best);
-  if (effort_.start != nullptr) {
-    PriceValue met;
-    keep_better(started(spacing), met, best.grid, best.value);
-  }
   if (!found_.out_of_time) climb_by_mode(best.grid, best.value);
   found_.grid = joined(best.grid);
   return std::move(found_);
