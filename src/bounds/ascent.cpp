@@ -1,10 +1,12 @@
 #include "bounds/ascent.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/check.h"
+#include "bounds/queue_rents.h"
 
 namespace partita::bounds {
 namespace {
@@ -18,9 +20,20 @@ constexpr double kProgress = 0.05;  // of the ambition, in one round
 constexpr double kBolder = 1.5;
 constexpr double kLeastAmbition = 1e-3;  // of the value, when a finer grid begins
 constexpr int kFirstRounds = 4;          // times the usual ones, on the coarsest grid
-constexpr double kInertiaByMode = 0.7;
-constexpr double kStepByMode = 0.1;
-constexpr double kStepByModeFalls = 0.05;
+
+// How the climb by mode goes on. A whole run asks for all of an instance or for nothing, so that
+// what is asked for jumps from round to round: there the steps are longer and smoother, and the
+// means of the last prices prove more than the last prices do.
+struct Gait {
+  double inertia;
+  double step;   // of a price, where one GPU too many is asked for
+  double falls;  // to this part of itself, over all rounds
+  double mean;   // of the old mean that is kept in a round; 0: no means are tried
+};
+constexpr Gait kGaitOfSplit{0.7, 0.1, 0.05, 0};
+constexpr Gait kGaitOfWhole{0.9, 0.5, 0.02, 0.9};
+constexpr int kMeanEvery = 10;  // rounds
+constexpr std::array kPartsOfQueue{1.0, 0.75, 0.5, 0.25};
 
 // A time by which a fleet that never idles is through, with room for the slowest of jobs.
 double span_of(const Instance& instance) {
@@ -97,7 +110,8 @@ class Search {
         effort_(effort),
         base_(tail_prices(instance, weights, 0)),
         base_after_(tail_prices(instance, weights, instance.on_until)),
-        span_(span_of(instance)) {}
+        span_(span_of(instance)),
+        gait_(effort.runs == Runs::kWhole ? kGaitOfWhole : kGaitOfSplit) {}
 
   Found run();
 
@@ -114,7 +128,11 @@ class Search {
   bool climb(Rents& best, int rounds);
   void step(Rents& now, std::vector<double>& pace, const std::vector<double>& asked,
             double rise) const;
-  void climb_by_mode(PriceGrid& best, double value);
+  PriceGrid started(double spacing) const;
+  bool keep_better(const PriceGrid& grid, PriceValue& met, PriceGrid& best, double& value);
+  void climb_by_mode(PriceGrid& best, double& value);
+  PriceGrid queue_prices(double spacing);
+  PriceGrid run_whole(double spacing);
   void step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
                     double step) const;
 
@@ -124,6 +142,7 @@ class Search {
   std::vector<double> base_;        // what energy costs, by mode
   std::vector<double> base_after_;  // the same after every GPU has to be on
   double span_;
+  Gait gait_;
   double ambition_ = 0;  // how far above the best value the target is
   Found found_;
 };
@@ -134,7 +153,7 @@ bool Search::evaluate(const PriceGrid& grid, PriceValue& value) {
     return false;
   }
   ++found_.evaluations;
-  value = evaluate_prices(instance_, weights_, grid);
+  value = evaluate_prices(instance_, weights_, grid, effort_.runs);
   return true;
 }
 
@@ -226,31 +245,90 @@ void Search::step_by_mode(PriceGrid& grid, std::vector<double>& pace, const Pric
           static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
       const double excess = (met.asked[at] - met.offered[at]) / seconds;
       const double wanted = excess * share * share * dearest;
-      pace[at] = kInertiaByMode * pace[at] + (1 - kInertiaByMode) * wanted;
+      pace[at] = gait_.inertia * pace[at] + (1 - gait_.inertia) * wanted;
       grid.prices[at] = std::max(0.0, grid.prices[at] + step * pace[at]);
     }
   }
 }
 
-void Search::climb_by_mode(PriceGrid& best, double value) {
-  PriceGrid now = best;
-  std::vector<double> pace(now.prices.size());
-  for (int round = 0; round < effort_.rounds_by_mode; ++round) {
-    PriceValue met;
-    if (!evaluate(now, met)) return;
-    if (met.value > value) {
-      value = met.value;
-      best.prices = now.prices;
-    }
-    const double part = static_cast<double>(round) / effort_.rounds_by_mode;
-    step_by_mode(now, pace, met, kStepByMode * std::pow(kStepByModeFalls, part));
+bool Search::keep_better(const PriceGrid& grid, PriceValue& met, PriceGrid& best, double& value) {
+  if (!evaluate(grid, met)) return false;
+  if (met.value > value) {
+    value = met.value;
+    best.prices = grid.prices;
   }
+  return true;
+}
+
+void Search::climb_by_mode(PriceGrid& best, double& value) {
+  PriceGrid now = best;
+  PriceGrid mean = best;
+  std::vector<double> pace(now.prices.size());
+  PriceValue met;
+  for (int round = 0; round < effort_.rounds_by_mode; ++round) {
+    if (!keep_better(now, met, best, value)) return;
+    const double part = static_cast<double>(round) / effort_.rounds_by_mode;
+    step_by_mode(now, pace, met, gait_.step * std::pow(gait_.falls, part));
+    if (gait_.mean == 0) continue;
+    for (std::size_t at = 0; at < mean.prices.size(); ++at) {
+      mean.prices[at] = gait_.mean * mean.prices[at] + (1 - gait_.mean) * now.prices[at];
+    }
+    if (round % kMeanEvery == kMeanEvery - 1 && !keep_better(mean, met, best, value)) return;
+  }
+}
+
+// What others found, on a grid of our own.
+PriceGrid Search::started(double spacing) const {
+  PriceGrid grid = even_grid(instance_, span_, spacing);
+  for (std::size_t i = 0; i < grid.intervals(); ++i) {
+    const double* row = effort_.start->at(effort_.start->find(grid.begin(i)));
+    std::copy(row, row + grid.modes,
+              grid.prices.begin() + static_cast<std::ptrdiff_t>(i * grid.modes));
+  }
+  // Theirs may have ended later, and at the prices of a tail no GPU may earn.
+  const auto& tail = is_after(instance_, grid.begin(grid.tail())) ? base_after_ : base_;
+  std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
+  return grid;
+}
+
+// The best part of what a second is worth in a queue.
+PriceGrid Search::queue_prices(double spacing) {
+  Rents queue;
+  queue.grid = even_grid(instance_, span_, spacing);
+  const std::vector<double> worth = queue_rents(instance_, queue.grid);
+  PriceGrid best = queue.grid;
+  double value = -std::numeric_limits<double>::infinity();
+  for (const double part : kPartsOfQueue) {
+    queue.rents = worth;
+    for (double& rent : queue.rents) rent *= part * weights_.late;
+    set_prices(queue);
+    PriceValue met;
+    if (!keep_better(queue.grid, met, best, value)) break;
+  }
+  return best;
+}
+
+// Small steps from nothing do not find the way up where a few jobs crowd a little: jobs that may
+// begin at any of many free instants all begin at the first. So there are two places to begin at.
+PriceGrid Search::run_whole(double spacing) {
+  PriceGrid best = queue_prices(spacing);
+  double value = -std::numeric_limits<double>::infinity();
+  climb_by_mode(best, value);
+  if (effort_.start == nullptr || found_.out_of_time) return best;
+  PriceGrid other = started(spacing);
+  double other_value = -std::numeric_limits<double>::infinity();
+  climb_by_mode(other, other_value);
+  return other_value > value ? other : best;
 }
 
 Found Search::run() {
   const std::size_t finest =
       std::min(effort_.intervals_max, std::max(kIntervalsMin, instance_.jobs.size() * 4));
   const double finest_spacing = spacing_of(span_, finest);
+  if (effort_.runs == Runs::kWhole) {
+    found_.grid = joined(run_whole(finest_spacing));
+    return std::move(found_);
+  }
   double spacing = std::max(finest_spacing, spacing_of(span_, kIntervalsCoarsest));
   Rents best = refined({}, spacing);
   ambition_ = first_ambition(instance_, weights_);

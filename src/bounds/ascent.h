@@ -11,8 +11,11 @@ namespace partita::bounds {
 
 struct Effort {
   std::size_t intervals_max = 10'240;  // of the finest grid, which has as many or at least half
-  int rounds = 60;                     // evaluations on each grid, from coarse to fine
-  int rounds_by_mode = 120;            // then, on the finest, with a price of its own for each mode
+  int rounds = 60;  // evaluations on each grid, from coarse to fine; where jobs run whole, none
+  int rounds_by_mode = 120;  // then, on the finest, with a price of its own for each mode
+  Runs runs = Runs::kSplit;
+  // Prices that others found, for a second climb. Only where jobs run whole.
+  const PriceGrid* start = nullptr;
   // Seconds left; asked before every evaluation, none is begun when it gives 0 or less.
   std::function<double()> seconds_left = [] { return 1e9; };
 };

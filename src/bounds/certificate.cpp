@@ -12,6 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "partita bound certificate 1";
+constexpr std::string_view kNoPreemption = "none";
 constexpr std::size_t kPricesMax = 10'000'000;  // of a file; far beyond what is written
 
 Json prices_json(const PriceGrid& grid) {
@@ -128,6 +129,13 @@ Certificate read_certificate(const Json& json) {
   subject.horizon = Micros{static_cast<std::int64_t>(whole(json, "horizon_us"))};
   subject.et_a = json.at("et_a").get<double>();
   if (!(subject.et_a >= 0)) throw std::invalid_argument("et_a is negative");
+  if (json.contains("preemption")) {
+    if (json.at("preemption").get<std::string>() != kNoPreemption) {
+      throw std::invalid_argument(
+          fmt::format("preemption is not '{}', and is given only where it is", kNoPreemption));
+    }
+    subject.runs = Runs::kWhole;
+  }
   for (const Json& bound : json.at("bounds")) certificate.bounds.push_back(read_bound(bound));
   return certificate;
 }
@@ -144,6 +152,7 @@ std::string to_text(const Certificate& certificate, const Instance& instance) {
   json["jobs"] = subject.jobs;
   json["horizon_us"] = subject.horizon.count;
   json["et_a"] = subject.et_a;
+  if (subject.runs == Runs::kWhole) json["preemption"] = kNoPreemption;
   Json modes = Json::array();
   for (const Mode& mode : instance.modes) {
     modes.push_back({{"compute", mode.compute}, {"memory", mode.memory}});
@@ -173,7 +182,9 @@ std::vector<Verdict> verify(const Certificate& certificate, const Instance& inst
   std::vector<Verdict> verdicts;
   for (const Bound& bound : certificate.bounds) {
     Verdict verdict{bound.kind, bound.name, bound.value, 0, false, ""};
-    if (bound.name == "sum" && bound.kind == Kind::kEt) {
+    if (bound.name == kNonPreemptive && certificate.subject.runs != Runs::kWhole) {
+      verdict.why = "it holds only without preemption, and the certificate allows it";
+    } else if (bound.name == "sum" && bound.kind == Kind::kEt) {
       const auto best = [&](Kind kind) {
         double most = 0;
         for (const Verdict& other : verdicts) {

@@ -18,6 +18,7 @@ struct Subject {
   std::uint64_t jobs = 0;
   Micros horizon;
   double et_a = 0;
+  Runs runs = Runs::kSplit;  // kWhole: of schedules that never interrupt a job
 
   bool operator==(const Subject&) const = default;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bounds/whole_run.h"
+
 namespace partita::bounds {
 namespace {
 
@@ -21,10 +23,19 @@ const Load& best_load(const Instance& instance, double energy_weight, bool after
   return *best;
 }
 
+// A response is a JobResponse or a WholeRun.
+template <typename Response>
+void add_jobs(const Instance& instance, Response response, PriceValue& result) {
+  for (const BoundJob& job : instance.jobs) {
+    result.value += response.cost(job);
+    response.add_usage(result.asked);
+  }
+}
+
 }  // namespace
 
-PriceValue evaluate_prices(const Instance& instance, const Weights& weights,
-                           const PriceGrid& grid) {
+PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                           Runs runs) {
   PriceValue result;
   result.asked.resize(grid.prices.size());
   result.offered.resize(grid.prices.size());
@@ -38,10 +49,10 @@ PriceValue evaluate_prices(const Instance& instance, const Weights& weights,
       result.offered[i * grid.modes + mode] = seconds * load.count[mode];
     }
   }
-  JobResponse response(grid, weights.late);
-  for (const BoundJob& job : instance.jobs) {
-    result.value += response.cost(job);
-    response.add_usage(result.asked);
+  if (runs == Runs::kWhole) {
+    add_jobs(instance, WholeRun(grid, weights.late), result);
+  } else {
+    add_jobs(instance, JobResponse(grid, weights.late), result);
   }
   return result;
 }

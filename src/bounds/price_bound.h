@@ -16,6 +16,10 @@ struct Weights {
   double energy = 0;
 };
 
+// What jobs may do: be interrupted, moved and resumed at will, or run once from begin to end on one
+// instance.
+enum class Runs : unsigned char { kSplit, kWhole };
+
 struct PriceValue {
   double value = 0;
   // By interval and mode, instance-seconds. Asked less offered is a supergradient of the value.
@@ -24,7 +28,8 @@ struct PriceValue {
 };
 
 // The bound that prices prove, as doubles have it. The tail must be affordable (see tail_prices).
-PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid);
+PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                           Runs runs = Runs::kSplit);
 
 // Whether all of an interval that begins here is later than every GPU has to be on.
 inline bool is_after(const Instance& instance, double begin) {

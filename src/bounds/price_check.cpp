@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bounds/rounding.h"
+#include "bounds/whole_run.h"
 
 namespace partita::bounds {
 namespace {
@@ -174,18 +175,25 @@ double JobCheck::cost_below(const BoundJob& job, const std::vector<JobResponse::
   return std::max(0.0, least);
 }
 
-}  // namespace
-
-Result<double> proven_value(const Instance& instance, const Weights& weights,
-                            const PriceGrid& grid) {
-  const Status sound = check_grid(instance, weights, grid);
-  if (!sound) return sound.error();
-  double value = 0;
-  for (std::size_t i = 0; i < grid.tail(); ++i) {
-    const double seconds = over_above(grid.end(i) - grid.begin(i), kMicrosPerSecond);
-    const double earned = earned_above(instance, weights.energy, grid, i);
-    value = add_below(value, -times_above(times_above(seconds, earned), instance.gpus));
+// Whole runs are checked in whole numbers of microseconds, which sums must not outgrow.
+Status check_whole(const Instance& instance, const PriceGrid& grid) {
+  constexpr double kInstantMax = 0x1p51;
+  for (const double edge : grid.edges) {
+    if (edge != std::floor(edge) || edge > kInstantMax) {
+      return Error{fmt::format("edge {} of the prices is no whole number up to 2^51", edge)};
+    }
   }
+  for (const BoundJob& job : instance.jobs) {
+    const double longest = *std::max_element(job.time.begin(), job.time.end());
+    if (job.release + longest > kInstantMax || std::fabs(job.due) > kInstantMax) {
+      return Error{"the instants of a job are beyond 2^51 microseconds"};
+    }
+  }
+  return {};
+}
+
+double split_runs_below(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                        double value) {
   JobResponse response(grid, weights.late);
   JobCheck check(grid, weights.late);
   std::vector<JobResponse::Ending> endings;
@@ -194,6 +202,33 @@ Result<double> proven_value(const Instance& instance, const Weights& weights,
     value = add_below(value, check.cost_below(job, endings, claimed));
   }
   return value;
+}
+
+double whole_runs_below(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                        double value) {
+  const WholeRunCheck check(grid, weights.late);
+  for (const BoundJob& job : instance.jobs) value = add_below(value, check.cost_below(job));
+  return value;
+}
+
+}  // namespace
+
+Result<double> proven_value(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                            Runs runs) {
+  const Status sound = check_grid(instance, weights, grid);
+  if (!sound) return sound.error();
+  if (runs == Runs::kWhole) {
+    const Status whole = check_whole(instance, grid);
+    if (!whole) return whole.error();
+  }
+  double value = 0;
+  for (std::size_t i = 0; i < grid.tail(); ++i) {
+    const double seconds = over_above(grid.end(i) - grid.begin(i), kMicrosPerSecond);
+    const double earned = earned_above(instance, weights.energy, grid, i);
+    value = add_below(value, -times_above(times_above(seconds, earned), instance.gpus));
+  }
+  return runs == Runs::kWhole ? whole_runs_below(instance, weights, grid, value)
+                              : split_runs_below(instance, weights, grid, value);
 }
 
 }  // namespace partita::bounds

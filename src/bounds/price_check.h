@@ -9,7 +9,8 @@ namespace partita::bounds {
 // A number that the value of these prices is not below. It costs some seconds a hundred thousand
 // jobs; the search for prices is not believed in anything but the prices. Fails on a negative
 // price, edges that do not rise from 0, and a tail at which a GPU would earn.
-Result<double> proven_value(const Instance& instance, const Weights& weights,
-                            const PriceGrid& grid);
+// Where jobs run whole, edges must be whole numbers.
+Result<double> proven_value(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+                            Runs runs = Runs::kSplit);
 
 }  // namespace partita::bounds

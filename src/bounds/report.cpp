@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 3> kKindNames{"energy", "tardiness", "et"
 constexpr double kSecondsPerMinute = 60;
 // Share of the time limit after which the prices of tardiness must be found.
 constexpr double kTardinessUntil = 0.45;
+// Of the time for prices of one kind, where those of whole runs are looked for as well.
+constexpr double kSplitShare = 0.5;
+// Whole runs are quickly priced, and their best prices slowly found.
+constexpr int kWholeRoundsByMode = 200;
 // The check comes after the search, and is a few evaluations long.
 constexpr double kSearchShare = 0.9;
 // Of the time left, for the tree that can be checked; the rest is for the solver's word.
@@ -56,6 +60,9 @@ class Finder {
   void add(Kind kind, std::string_view name, Find find);
   void add_smart_mig();
   void add_prices(Kind kind, double until);
+  void add_searched(Kind kind, double from, double until);
+  void add_non_preemptive(Kind kind, double until);
+  void prove(Bound& bound) const;
   MipBound best_mip();
   void add_mip();
   void add_sum();
@@ -97,10 +104,38 @@ void Finder::add_prices(Kind kind, double until) {
       if (found.out_of_time) bound.status = "time limit";
       bound.prices = std::move(found.grid);
     }
-    const Result<double> value = check_bound(instance_, request_.et_a, bound);
-    CHECK(value.ok());
-    bound.value = *value;
+    prove(bound);
   });
+}
+
+void Finder::prove(Bound& bound) const {
+  const Result<double> value = check_bound(instance_, request_.et_a, bound);
+  CHECK(value.ok());
+  bound.value = *value;
+}
+
+void Finder::add_non_preemptive(Kind kind, double until) {
+  const PriceGrid start = *report_.bounds.back().prices;
+  add(kind, kNonPreemptive, [&](Bound& bound) {
+    Effort effort{.rounds = rounds(),
+                  .rounds_by_mode = std::max(kWholeRoundsByMode, rounds_by_mode()),
+                  .runs = Runs::kWhole,
+                  .start = &start};
+    effort.seconds_left = [this, until] {
+      return until * kSearchShare * request_.seconds_max - elapsed();
+    };
+    Found found = search_prices(instance_, weights_of(kind, instance_, request_.et_a), effort);
+    if (found.out_of_time) bound.status = "time limit";
+    bound.prices = std::move(found.grid);
+    prove(bound);
+  });
+}
+
+// Prices over time, between these shares of the time limit.
+void Finder::add_searched(Kind kind, double from, double until) {
+  const bool whole = request_.runs == Runs::kWhole;
+  add_prices(kind, whole ? from + kSplitShare * (until - from) : until);
+  if (whole) add_non_preemptive(kind, until);
 }
 
 // With finer and finer slots, as long as the next can be hoped to be solved in the time left.
@@ -164,9 +199,9 @@ Report Finder::run() {
         [&](Bound& b) { b.value = mean(fastest_tardiness_s(instance_)); });
     add(Kind::kTardiness, "matching",
         [&](Bound& b) { b.value = mean(matching_tardiness_s(instance_)); });
-    add_prices(Kind::kTardiness, asked(Kind::kEt) ? kTardinessUntil : 1);
+    add_searched(Kind::kTardiness, 0, asked(Kind::kEt) ? kTardinessUntil : 1);
   }
-  if (asked(Kind::kEt)) add_prices(Kind::kEt, 1);
+  if (asked(Kind::kEt)) add_searched(Kind::kEt, asked(Kind::kTardiness) ? kTardinessUntil : 0, 1);
   // It takes all the time there is, and gives the least for it.
   if (asked(Kind::kTardiness)) add_mip();
   if (asked(Kind::kEt) && both) add_sum();
@@ -232,8 +267,9 @@ double sum_of(double et_a, double energy_j, double tardiness_s) {
 Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound) {
   const double jobs = static_cast<double>(instance.jobs.size());
   if (bound.prices) {
+    const Runs runs = bound.name == kNonPreemptive ? Runs::kWhole : Runs::kSplit;
     const Result<double> value =
-        proven_value(instance, weights_of(bound.kind, instance, et_a), *bound.prices);
+        proven_value(instance, weights_of(bound.kind, instance, et_a), *bound.prices, runs);
     if (!value) return value.error();
     return std::max(0.0, from_value(bound.kind, instance, et_a, *value));
   }

@@ -35,18 +35,24 @@ struct Bound {
   double value = 0;
   double seconds = 0;               // it took
   std::string status = "done";      // or "time limit", "skipped: ..."
-  std::optional<PriceGrid> prices;  // of the names "prices"
+  std::optional<PriceGrid> prices;  // of the names "prices" and "non-preemptive"
   std::optional<SlotTree> tree;     // of "mip"
   std::optional<SolverWord> word;   // of "mip"
 
   bool skipped() const { return status.starts_with("skipped"); }
 };
 
+// The name of the bounds that hold only of schedules that never interrupt a job.
+inline constexpr std::string_view kNonPreemptive = "non-preemptive";
+
 struct Request {
   std::vector<Kind> kinds{Kind::kEnergy, Kind::kTardiness, Kind::kEt};
   double et_a = 2e-7;
   double seconds_max = 60;  // for all of them
   bool use_mip = true;
+  // kWhole only where a job that was started runs to its end: then there are also bounds that hold
+  // of such schedules alone.
+  Runs runs = Runs::kSplit;
   // Evaluations of prices on each grid; 0: sixty, and more where there are few jobs to evaluate.
   int rounds = 0;
   // Seconds since some instant. Without one, nothing is timed and no limit strikes.

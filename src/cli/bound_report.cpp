@@ -24,6 +24,11 @@ double clock_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
+bounds::Runs runs_of(const decide::Preemption& preemption) {
+  const bool whole = preemption.mode == decide::Preemption::Mode::kNone;
+  return whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
+}
+
 Result<RunBounds> bounds_of_run(const workload::Trace& trace, const sim::RunOptions& options,
                                 double seconds_max) {
   const auto instance =
@@ -33,6 +38,7 @@ Result<RunBounds> bounds_of_run(const workload::Trace& trace, const sim::RunOpti
   request.et_a = options.et_a;
   request.seconds_max = seconds_max;
   request.use_mip = false;  // minutes, for less than prices give
+  request.runs = runs_of(options.preemption);
   request.clock = clock_seconds;
   const bounds::Report report = bounds::find_bounds(*instance, request);
   return RunBounds{report.best(bounds::Kind::kEnergy)->value,

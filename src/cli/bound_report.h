@@ -16,6 +16,9 @@ namespace partita::cli {
 // Seconds of this process's clock, for limits and times.
 double clock_seconds();
 
+// What a run with this preemption lets jobs do, as bounds have it: only `none` runs them whole.
+bounds::Runs runs_of(const decide::Preemption& preemption);
+
 struct RunBounds {
   double energy_j = 0;
   double tardiness_s = 0;

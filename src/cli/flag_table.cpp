@@ -22,7 +22,8 @@ constexpr VerbSet kEvery = ~VerbSet{0};
 constexpr VerbSet kLearns = set_of(Verb::kTrain, Verb::kEvaluate, Verb::kDistill);
 constexpr VerbSet kDays = set_of(Verb::kTune, Verb::kExperiment) | kLearns;
 constexpr VerbSet kRuns = kDays | set_of(Verb::kSimulate, Verb::kCompare, Verb::kSize);
-constexpr VerbSet kCounts = kRuns | set_of(Verb::kBound);
+constexpr VerbSet kBounds = kRuns | set_of(Verb::kBound);
+constexpr VerbSet kCounts = kBounds | set_of(Verb::kAdvise);
 constexpr VerbSet kMakes = kCounts | set_of(Verb::kGenerate);
 constexpr VerbSet kReads = kCounts | set_of(Verb::kConvert);
 constexpr double kMedianMax = kMinutesMax * 60;
@@ -152,7 +153,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "free",
      .sentence = "What interrupting a running job costs; with pays, jobs that can be resumed are "
                  "interrupted only where that lowers tardiness by more than it costs.",
-     .verbs = kRuns, .section = "policy", .choices = preemption_names,
+     .verbs = kBounds, .section = "policy", .choices = preemption_names,
      .check = check_preemption},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
      .default_text = "measured",
@@ -190,7 +191,26 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "threads", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = kThreadsMax,
      .sentence = "Runs at a time; the default is one for each processor. It does not change the "
                  "results.",
-     .verbs = set_of(Verb::kCompare, Verb::kTune, Verb::kExperiment, Verb::kTrain)},
+     .verbs = set_of(Verb::kCompare, Verb::kAdvise, Verb::kTune, Verb::kExperiment, Verb::kTrain)},
+
+    // Advice
+    {.name = "checkpoint-cost", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
+     .low = 0, .high = kSecondsMax, .unit = "s",
+     .sentence = "What a checkpoint and a restart cost together; without it no job is interrupted.",
+     .verbs = set_of(Verb::kAdvise)},
+    {.name = "today", .kind = ValueKind::kText, .metavar = "POLICIES",
+     .sentence = "What is done today, SCHEDULER/RULE separated by blanks; the default is first come "
+                 "first served on one layout for all GPUs as tuned by hand, on whole GPUs, and with "
+                 "an instance made for each job.",
+     .verbs = set_of(Verb::kAdvise)},
+    {.name = "windows", .kind = ValueKind::kCount, .metavar = "N", .default_text = "60",
+     .low = 3, .high = kDaysMax,
+     .sentence = "Windows to tune on and windows to judge on, at most so many of each.",
+     .verbs = set_of(Verb::kAdvise)},
+    {.name = "also-try", .kind = ValueKind::kText, .metavar = "RULES",
+     .sentence = "Further rules for the layouts to try, separated by blanks, as "
+                 "learned:FILE.",
+     .verbs = set_of(Verb::kAdvise)},
 
     // Sizes, search and experiments
     {.name = "max-late", .kind = ValueKind::kText, .metavar = "SHARE", .default_text = "5%",
@@ -213,7 +233,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "test that may be looked at as often as one likes; at most 2,000 days.",
      .verbs = set_of(Verb::kExperiment)},
     {.name = "traces", .kind = ValueKind::kText, .metavar = "DIR",
-     .sentence = "Folder with published traces: real-workloads and sensitivity then ask about them too.",
+     .sentence = "Folder with published traces: real-workloads and sensitivity then ask about them "
+                 "too.",
      .verbs = set_of(Verb::kExperiment)},
     {.name = "restart", .kind = ValueKind::kSwitch,
      .sentence = "Throw away the runs that are there instead of going on with them.",
@@ -228,7 +249,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "evaluations", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1000",
      .low = 1, .high = kEvaluationsMax,
      .sentence = "Plans a search tries on all its days, at most; one dropped early counts less.",
-     .verbs = set_of(Verb::kTune)},
+     .verbs = set_of(Verb::kTune, Verb::kAdvise)},
     {.name = "folds", .kind = ValueKind::kCount, .metavar = "K", .default_text = "5", .high = 1'000,
      .sentence = "Parts of the tuning days that are left out in turn, to judge on them what the "
                  "others find; 0: none.", .verbs = set_of(Verb::kTune)},
@@ -461,11 +482,11 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "window", .kind = ValueKind::kNumber, .metavar = "HOURS", .default_text = "24",
      .low = 0, .high = kHoursMax, .unit = "h",
      .sentence = "Length of the days that a trace is cut into; every third is for tuning.",
-     .verbs = kDays, .section = "workload", .only_for = "trace"},
+     .verbs = kDays | set_of(Verb::kAdvise), .section = "workload", .only_for = "trace"},
     {.name = "sample", .kind = ValueKind::kNumber, .metavar = "SHARE", .default_text = "1",
      .low = 0, .high = 1,
      .sentence = "Share of the trace's jobs to keep, for a fleet smaller than the one it is of.",
-     .verbs = kDays, .section = "workload", .only_for = "trace"},
+     .verbs = kDays | set_of(Verb::kAdvise), .section = "workload", .only_for = "trace"},
     {.name = "time-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR", .default_text = "1",
      .low = 0, .high = kRateMax,
      .sentence = "Multiplies the times between arrivals; 0.5 doubles the load.",
@@ -525,7 +546,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "report", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write the results as one HTML page, with one day in detail; of train, the "
                  "learning curve.",
-     .verbs = set_of(Verb::kSimulate, Verb::kCompare, Verb::kExperiment, Verb::kTrain)},
+     .verbs = set_of(Verb::kSimulate, Verb::kCompare, Verb::kAdvise, Verb::kExperiment,
+                     Verb::kTrain)},
     {.name = "schedule", .kind = ValueKind::kOutput, .metavar = "FILE",
      .sentence = "Write every uninterrupted piece of every job as CSV.",
      .verbs = set_of(Verb::kSimulate)},

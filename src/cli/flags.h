@@ -23,6 +23,7 @@ enum class Verb : std::uint8_t {
   kCompare,
   kSize,
   kBound,
+  kAdvise,
   kTune,
   kExperiment,
   kReport,
@@ -47,7 +48,7 @@ enum class Verb : std::uint8_t {
   kVersion,
 };
 
-using VerbSet = std::uint32_t;
+using VerbSet = std::uint64_t;
 constexpr VerbSet set_of(Verb verb) {
   return VerbSet{1} << static_cast<unsigned>(verb);
 }

@@ -13,6 +13,7 @@
 #include "cli/run_report.h"
 #include "cli/run_settings.h"
 #include "cli/table.h"
+#include "cli/value_parsers.h"
 #include "cli/verbs.h"
 #include "mig/gpu_model.h"
 
@@ -38,6 +39,8 @@ Result<Question> question_of(const Values& values, Console& console) {
   CHECK(model.ok());  // checked by the record
   const auto power = power_of(values, **model);
   if (!power) return power.error();
+  const auto preemption = parse_preemption(values.text("preemption"));
+  CHECK(preemption.ok());  // checked by the record
   auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
   question.jobs = *std::move(jobs);
@@ -47,9 +50,9 @@ Result<Question> question_of(const Values& values, Console& console) {
   fleet.gpus = static_cast<std::uint32_t>(values.count("gpus"));
   fleet.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : question.jobs.window_end;
-  question.subject = {fleet.model->key, fleet.power->name,
-                      fleet.gpus,       question.jobs.trace.jobs.size(),
-                      fleet.horizon,    values.number("et-a")};
+  question.subject = {
+      fleet.model->key, fleet.power->name,     fleet.gpus,          question.jobs.trace.jobs.size(),
+      fleet.horizon,    values.number("et-a"), runs_of(*preemption)};
   return question;
 }
 
@@ -61,6 +64,7 @@ nlohmann::ordered_json subject_json(const Subject& subject) {
   json["jobs"] = subject.jobs;
   json["horizon_s"] = seconds_of(subject.horizon);
   json["et_a"] = subject.et_a;
+  json["preemption"] = subject.runs == bounds::Runs::kWhole ? "none" : "any";
   return json;
 }
 
@@ -108,9 +112,11 @@ std::string shown_value(Kind kind, double value) {
 }
 
 std::string heading(const Subject& subject) {
-  return fmt::format("{} jobs on {} x {}, power {}; energy at least up to {}; ET with a = {:g}\n\n",
-                     with_commas(subject.jobs), with_commas(subject.gpus), subject.gpu,
-                     subject.power, shown_seconds(subject.horizon.to_seconds()), subject.et_a);
+  return fmt::format(
+      "{} jobs on {} x {}, power {}; energy at least up to {}; ET with a = {:g}; {}\n\n",
+      with_commas(subject.jobs), with_commas(subject.gpus), subject.gpu, subject.power,
+      shown_seconds(subject.horizon.to_seconds()), subject.et_a,
+      subject.runs == bounds::Runs::kWhole ? "no preemption" : "any preemption");
 }
 
 std::string report_text(const Subject& subject, const Report& report, bool bold) {
@@ -151,6 +157,7 @@ Outcome find(const Values& values, Console& console, const Question& question,
   bounds::Request request;
   request.kinds = kinds_of(values);
   request.et_a = question.subject.et_a;
+  request.runs = question.subject.runs;
   request.seconds_max = values.number("time-limit");
   request.clock = clock_seconds;
   const double begin = clock_seconds();
@@ -185,6 +192,11 @@ Status check_subject(const Values& values, const Subject& certificate, const Sub
   }
   if (values.given("horizon") != nullptr && certificate.horizon != question.horizon) {
     return differs("--horizon", certificate.horizon.to_seconds(), question.horizon.to_seconds());
+  }
+  // What holds of every schedule holds of those without preemption; not the other way round.
+  if (values.given("preemption") != nullptr && certificate.runs == bounds::Runs::kWhole &&
+      question.runs != bounds::Runs::kWhole) {
+    return differs("--preemption", "none", values.text("preemption"));
   }
   return {};
 }

@@ -72,6 +72,16 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita bound --jobs jobs.csv --gpu a100-40gb --gpus 8 --json\n"
      "partita bound --scenario smart-mig --seed 3 --certificate proof.json\n"
      "partita bound --scenario smart-mig --seed 3 --verify proof.json"},
+    {Verb::kAdvise, "advise", "which policy for these jobs and GPUs, and what it would change",
+     "Cuts the jobs into windows, searches mixes of layouts and chooses among many policies on every "
+     "third of them, and judges the choice on the others against what is done today. Prints the "
+     "commands to use, the change of ET, energy, waits and late jobs with 95 % intervals, what drives "
+     "it, how it holds when run times are wrong, and the distance to the bound. Without "
+     "--checkpoint-cost no job is ever interrupted.",
+     "partita advise --jobs jobs.csv --gpus 8\n"
+     "partita advise --jobs philly_jobs.csv.zst --sample 0.5 --duration-scale 0.25 --gpus 8 "
+     "--checkpoint-cost 30 --report advice.html\n"
+     "partita advise --jobs jobs.csv --gpus 16 --gpu h100-80gb --today fifo/static:2 --json"},
     {Verb::kTune, "tune", "the best static mix or daily timetable a search finds",
      "Tunes for the scheduler and the preemption that are set, and tries only plans that have a "
      "slice for every job. The search sees tuning days only, and is repeated with a part of them "

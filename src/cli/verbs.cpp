@@ -29,6 +29,8 @@ Outcome dispatch(const Command& command, Console& console) {
       return run_size(values, console);
     case Verb::kBound:
       return run_bound(values, console);
+    case Verb::kAdvise:
+      return run_advise(values, console);
     case Verb::kTune:
       return run_tune(values, console);
     case Verb::kExperiment:

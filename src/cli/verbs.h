@@ -23,6 +23,7 @@ Outcome run_simulate(const Values& values, Console& console);
 Outcome run_compare(const Values& values, Console& console);
 Outcome run_size(const Values& values, Console& console);
 Outcome run_bound(const Values& values, Console& console);
+Outcome run_advise(const Values& values, Console& console);
 Outcome run_tune(const Values& values, Console& console);
 Outcome run_experiment(const Values& values, Console& console);
 Outcome run_report(const Values& values, Console& console);

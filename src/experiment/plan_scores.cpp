@@ -1,13 +1,11 @@
 #include "experiment/plan_scores.h"
 
-#include <atomic>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
-#include <thread>
 
 #include "base/check.h"
+#include "experiment/for_each_index.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
 
@@ -15,18 +13,6 @@ namespace partita::experiment {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-// work(i) for every i below count, in any order, on so many threads.
-void for_each_index(std::size_t count, std::size_t threads,
-                    const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  const auto loop = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(threads, count); ++i) others.emplace_back(loop);
-  loop();
-}
 
 }  // namespace
 

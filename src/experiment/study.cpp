@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "bounds/report.h"
+#include "experiment/bound_record.h"
 #include "experiment/day_file.h"
 #include "experiment/make_record.h"
 #include "experiment/seeds.h"
@@ -18,11 +18,6 @@
 
 namespace partita::experiment {
 namespace {
-
-// A third of what `partita bound` takes where jobs are many: a percent or so below its bounds, for
-// many days.
-constexpr int kBoundRounds = 20;
-constexpr std::size_t kManyJobs = 100;
 
 // The setting's curve, scaled. REQUIRES: check_setting.
 mig::PowerCurve power_of(const StudySetting& setting) {
@@ -76,31 +71,29 @@ Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
                      options, *result);
 }
 
+// Whether a policy of the setting may interrupt jobs.
+bool interrupts(const StudySetting& setting) {
+  return std::ranges::any_of(setting.policies, [&](const StudyPolicy& policy) {
+    return policy.preemption.value_or(setting.preemption).mode != decide::Preemption::Mode::kNone;
+  });
+}
+
 // Bounds in the place of results: energy, mean tardiness and ET of no policy are below them.
 Result<RunRecord> bound_day(const Study& study, const StudySetting& setting, std::uint64_t seed) {
   const mig::PowerCurve power = power_of(setting);
   const auto day = setting.days.make(seed);
   if (!day) return day.error();
-  const auto instance = bounds::make_instance(
-      *day, {*mig::find_gpu(setting.gpu), &power, setting.gpus, setting.days.window});
-  if (!instance) return instance.error();
-  bounds::Request request;
-  request.et_a = setting.et_a;
-  if (day->jobs.size() > kManyJobs) request.rounds = kBoundRounds;
-  request.use_mip = false;
-  const bounds::Report report = bounds::find_bounds(*instance, request);
-  RunRecord record;
-  record.experiment = study.name;
-  record.setting = setting.name;
-  record.policy = record.scheduler = record.repartition = std::string(kBoundName);
-  record.seed = seed;
-  record.energy_j = report.best(bounds::Kind::kEnergy)->value;
-  record.energy_w_min = record.energy_j / 60;
-  record.mean_tardiness_s = report.best(bounds::Kind::kTardiness)->value;
-  record.jobs = day->jobs.size();
-  record.gpus = setting.gpus;
-  record.et_a = setting.et_a;
-  record.et = report.best(bounds::Kind::kEt)->value;
+  sim::RunOptions options;
+  options.model = *mig::find_gpu(setting.gpu);
+  options.power = &power;
+  options.gpus = setting.gpus;
+  options.horizon = setting.days.window;
+  options.et_a = setting.et_a;
+  auto record = bound_record(*day, options, interrupts(setting));
+  if (!record) return record.error();
+  record->experiment = study.name;
+  record->setting = setting.name;
+  record->seed = seed;
   return record;
 }
 

@@ -1,0 +1,293 @@
+#include "cli/advise_report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/judging.h"
+#include "cli/report_page.h"
+#include "cli/run_report.h"
+#include "cli/table.h"
+#include "cli/value_parsers.h"
+#include "report/page.h"
+#include "report/page_data.h"
+#include "report/page_template.h"
+
+namespace partita::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using experiment::Advice;
+using experiment::AdvisedPolicy;
+using experiment::RunRecord;
+using experiment::TriedPolicy;
+
+// One figure that is compared, in the unit it is shown in.
+struct Figure {
+  const char* name;
+  const char* key;
+  int digits;
+  std::vector<double> (*values)(const TriedPolicy&);
+};
+
+std::vector<double> scaled(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+constexpr std::array kFigures = std::to_array<Figure>({
+    {"ET", "et", 4, [](const TriedPolicy& t) { return t.values(&RunRecord::et); }},
+    {"energy, kWh", "energy_kwh", 2,
+     [](const TriedPolicy& t) { return scaled(t.values(&RunRecord::energy_j), 1 / 3.6e6); }},
+    {"tardiness, min", "tardiness_min", 2,
+     [](const TriedPolicy& t) { return scaled(t.values(&RunRecord::mean_tardiness_s), 1.0 / 60); }},
+    {"mean wait, min", "mean_wait_min", 2,
+     [](const TriedPolicy& t) { return scaled(t.values(&RunRecord::mean_wait_s), 1.0 / 60); }},
+    {"p95 wait, min", "p95_wait_min", 2,
+     [](const TriedPolicy& t) { return scaled(t.p95_wait_s, 1.0 / 60); }},
+    {"late jobs, %", "late_percent", 1,
+     [](const TriedPolicy& t) { return scaled(t.values(&RunRecord::late_share), 100); }},
+});
+
+std::string quoted(const std::string& text) {
+  return text.find_first_of(" ;'") == std::string::npos ? text : "'" + text + "'";
+}
+
+double geometric_ratio(const TriedPolicy& policy, const TriedPolicy& reference) {
+  double sum = 0;
+  for (std::size_t i = 0; i < policy.runs.size(); ++i) {
+    sum += std::log(policy.runs[i].et / reference.runs[i].et);
+  }
+  return std::exp(sum / static_cast<double>(policy.runs.size()));
+}
+
+Json policy_json(const AdvisedPolicy& policy) {
+  return {{"name", policy.name},
+          {"scheduler", policy.scheduler},
+          {"repartition", policy.repartition},
+          {"preemption", format_preemption(policy.preemption)}};
+}
+
+Json figures_json(const TriedPolicy& tried) {
+  Json json = Json::object();
+  for (const Figure& figure : kFigures) json[figure.key] = mean_json(figure.values(tried));
+  return json;
+}
+
+Json changes_json(const TriedPolicy& judged, const TriedPolicy& today) {
+  Json json = Json::object();
+  for (const Figure& figure : kFigures) {
+    json[figure.key] = percent_json(figure.values(judged), figure.values(today));
+  }
+  json["et_geometric_percent"] = 100 * (geometric_ratio(judged, today) - 1);
+  return json;
+}
+
+std::string today_table(const Advice& advice, bool bold) {
+  std::vector<Table::Column> columns{{"mean of the windows kept back", Align::kLeft},
+                                     {"advised", Align::kRight}};
+  for (const TriedPolicy& today : advice.today) {
+    columns.push_back({"today: " + today.policy.name, Align::kRight});
+    columns.push_back({"change", Align::kRight});
+  }
+  Table table(std::move(columns));
+  for (const Figure& figure : kFigures) {
+    const std::vector<double> advised = figure.values(advice.judged);
+    std::vector<std::string> row{figure.name, with_interval(advised, figure.digits)};
+    for (const TriedPolicy& today : advice.today) {
+      row.push_back(today.ran() ? with_interval(figure.values(today), figure.digits)
+                                : "cannot run");
+      row.push_back(today.ran() ? percent_text(advised, figure.values(today)) : "");
+    }
+    table.add(std::move(row));
+  }
+  return table.text(bold);
+}
+
+std::string portfolio_table(const Advice& advice, bool bold) {
+  Table table({{"tried on the windows to tune on", Align::kLeft},
+               {"ET", Align::kRight},
+               {"", Align::kLeft}});
+  for (const TriedPolicy& tried : advice.portfolio) {
+    const std::vector<double> et = tried.values(&RunRecord::et);
+    table.add({tried.policy.name, tried.ran() ? with_interval(et, 4) : "cannot run",
+               tried.ran() ? tried.remark : tried.cannot_run});
+  }
+  return table.text(bold);
+}
+
+std::string sentence_of(const Advice& advice) {
+  const TriedPolicy& today = advice.today[advice.compared_with];
+  const std::string layouts = advice.static_is_enough
+                                  ? "Static layouts are enough: changing them did not pay."
+                                  : "Layouts that change with the load pay here.";
+  return fmt::format(
+      "{} Against the best of today's ({}), ET changes by {}, {:+.1f} % in the geometric mean of "
+      "the "
+      "windows.",
+      layouts, today.policy.name,
+      percent_text(advice.judged.values(&RunRecord::et), today.values(&RunRecord::et)),
+      100 * (geometric_ratio(advice.judged, today) - 1));
+}
+
+std::string drivers_text(const Advice& advice) {
+  if (advice.drivers.empty()) return "";
+  std::string text = "What drives it, each by itself on average:";
+  for (const experiment::Driver& driver : advice.drivers) {
+    text += fmt::format(" {} {:+.1f} %", driver.part, 100 * driver.change);
+    text += &driver == &advice.drivers.back() ? ".\n" : ",";
+  }
+  return text;
+}
+
+std::string wrong_text(const Advice& advice) {
+  std::string text;
+  const double exact = advice.judged.mean_et();
+  for (const experiment::WrongEstimates& wrong : advice.wrong) {
+    text += fmt::format(
+        "Run times wrong by about {:.0f} %: its ET is {:+.1f} % of what it is with right ones, and "
+        "{:+.1f} % against today's with the same.\n",
+        100 * wrong.error, 100 * (wrong.et_advised / exact - 1),
+        100 * (wrong.et_advised / wrong.et_today - 1));
+  }
+  return text;
+}
+
+Json table_figure(const char* title, const std::string& note, std::vector<std::string> columns,
+                  Json rows) {
+  return {{"title", title},
+          {"note", note},
+          {"kind", "table"},
+          {"columns", std::move(columns)},
+          {"rows", std::move(rows)}};
+}
+
+Json figures_of(const Advice& advice) {
+  Json figures = Json::array();
+  Json tried = Json::array();
+  for (const TriedPolicy& each : advice.portfolio) {
+    tried.push_back({each.policy.name, each.policy.repartition,
+                     each.ran() ? fmt::format("{:.4f}", each.mean_et()) : "cannot run",
+                     each.ran() ? each.remark : each.cannot_run});
+  }
+  figures.push_back(table_figure("What was tried", "On the windows to tune on, best first.",
+                                 {"policy", "layouts", "ET", "remark"}, std::move(tried)));
+  Json drivers = Json::array();
+  for (const experiment::Driver& driver : advice.drivers) {
+    drivers.push_back({driver.part, fmt::format("{:+.1f} %", 100 * driver.change)});
+  }
+  if (!drivers.empty()) {
+    figures.push_back(table_figure("What drives the change of ET",
+                                   "From the best of today's; Shapley's value of the logarithm.",
+                                   {"part", "change"}, std::move(drivers)));
+  }
+  Json wrong = Json::array();
+  for (const experiment::WrongEstimates& each : advice.wrong) {
+    wrong.push_back({fmt::format("{:.0f} %", 100 * each.error),
+                     fmt::format("{:.4f}", each.et_advised), fmt::format("{:.4f}", each.et_today)});
+  }
+  figures.push_back(table_figure("When run times are wrong", "ET, by how wrong they are.",
+                                 {"wrong by about", "advised", "today"}, std::move(wrong)));
+  return figures;
+}
+
+}  // namespace
+
+AdviceCommands advice_commands(const Values& values, const AdvisedPolicy& policy) {
+  const std::string preemption = format_preemption(policy.preemption);
+  std::string workload;
+  for (const auto& [name, value] : values.all()) {
+    const FlagRecord* flag = find_flag(name);
+    if (!value.typed || (flag->section != "workload" && flag->section != "cluster")) continue;
+    if (name == "window" || name == "sample") continue;  // simulate takes the jobs whole
+    workload += flag->is_switch() ? " " + shown_name(*flag)
+                                  : fmt::format(" {} {}", shown_name(*flag), quoted(value.text));
+  }
+  return {fmt::format("partita simulate{} --scheduler {} --repartition {} --preemption {}",
+                      workload, policy.scheduler, quoted(policy.repartition), preemption),
+          fmt::format("partita serve --backend nvml --policy {} --preemption {}",
+                      quoted(policy.scheduler + "/" + policy.repartition), preemption)};
+}
+
+Json advice_json(const Values& values, const Advice& advice) {
+  const AdviceCommands commands = advice_commands(values, advice.advised);
+  Json json{{"advised", policy_json(advice.advised)},
+            {"simulate", commands.simulate},
+            {"serve", commands.serve},
+            {"static_is_enough", advice.static_is_enough},
+            {"tune_windows", advice.tune_windows},
+            {"test_windows", advice.test_windows},
+            {"figures", figures_json(advice.judged)}};
+  json["today"] = Json::array();
+  for (const TriedPolicy& today : advice.today) {
+    Json row = policy_json(today.policy);
+    if (today.ran()) {
+      row["figures"] = figures_json(today);
+      row["change_percent"] = changes_json(advice.judged, today);
+    } else {
+      row["cannot_run"] = today.cannot_run;
+    }
+    json["today"].push_back(std::move(row));
+  }
+  json["compared_with"] = advice.today[advice.compared_with].policy.name;
+  json["drivers"] = Json::object();
+  for (const experiment::Driver& driver : advice.drivers) {
+    json["drivers"][driver.part] = 100 * driver.change;
+  }
+  json["wrong_estimates"] = Json::array();
+  for (const experiment::WrongEstimates& wrong : advice.wrong) {
+    json["wrong_estimates"].push_back(
+        {{"error", wrong.error}, {"et_advised", wrong.et_advised}, {"et_today", wrong.et_today}});
+  }
+  json["bound_windows"] = advice.bounds.size();
+  json["above_bound_percent"] = 100 * advice.bound_gap;
+  json["portfolio"] = Json::array();
+  for (const TriedPolicy& tried : advice.portfolio) {
+    Json row = policy_json(tried.policy);
+    if (tried.ran()) row["et"] = mean_json(tried.values(&RunRecord::et));
+    row["remark"] = tried.ran() ? tried.remark : tried.cannot_run;
+    json["portfolio"].push_back(std::move(row));
+  }
+  return json;
+}
+
+std::string advice_text(const Values& values, const Advice& advice, bool bold) {
+  const AdviceCommands commands = advice_commands(values, advice.advised);
+  std::string text = fmt::format("Use {} with {} and preemption {}:\n\n  {}\n  {}\n\n{}\n\n",
+                                 advice.advised.scheduler, advice.advised.repartition,
+                                 format_preemption(advice.advised.preemption), commands.serve,
+                                 commands.simulate, sentence_of(advice));
+  text += today_table(advice, bold) + "\n" + drivers_text(advice) + wrong_text(advice);
+  if (!advice.bounds.empty()) {
+    text += fmt::format(
+        "On {} of the windows its ET is {:.0f} % above a bound that no policy can beat.\n",
+        advice.bounds.size(), 100 * advice.bound_gap);
+  }
+  text += fmt::format(
+      "\nChosen on {} windows, judged on {} others; 95 % intervals, window by window.\n\n",
+      advice.tune_windows, advice.test_windows);
+  return text + portfolio_table(advice, bold);
+}
+
+Result<std::string> advice_page(const Values& values, const Advice& advice) {
+  std::vector<RunRecord> runs = advice.judged.runs;
+  for (const TriedPolicy& today : advice.today) {
+    runs.insert(runs.end(), today.runs.begin(), today.runs.end());
+  }
+  report::PageInput input{.runs = runs, .notes = {}};
+  const AdviceCommands commands = advice_commands(values, advice.advised);
+  input.notes.title =
+      fmt::format("Advice: {} with {}, preemption {}", advice.advised.scheduler,
+                  advice.advised.repartition, format_preemption(advice.advised.preemption));
+  input.notes.source = sentence_of(advice) + " " + commands.serve;
+  input.notes.generated_by = command_text(Verb::kAdvise, values);
+  input.notes.settings = {{runs.front().setting, advice.today[advice.compared_with].policy.name}};
+  input.notes.figures = figures_of(advice);
+  const auto data = report::page_data(input);
+  if (!data) return data.error();
+  return report::fill_page(report::page_template(), *data);
+}
+
+}  // namespace partita::cli

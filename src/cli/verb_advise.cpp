@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/advise_report.h"
+#include "cli/day_sources.h"
+#include "cli/generator_options.h"
+#include "cli/output_file.h"
+#include "cli/progress_bar.h"
+#include "cli/report_page.h"
+#include "cli/run_settings.h"
+#include "cli/value_parsers.h"
+#include "cli/verbs.h"
+#include "cli/workloads.h"
+#include "policies/registry.h"
+
+namespace partita::cli {
+namespace {
+
+// Hours, the longest that makes enough windows is taken: a day, unless the jobs span only a few.
+constexpr std::array kWindowHours{24.0, 12.0, 6.0, 3.0, 1.0, 0.5, 0.25, 1.0 / 12};
+constexpr std::uint64_t kTuneWindowsWanted = 4;
+
+Result<experiment::DaySource> windows_of_jobs(const Values& values, const Console& console) {
+  if (values.given("window") != nullptr && values.given("window")->typed) {
+    return day_source(values, console);
+  }
+  const auto jobs = read_run_jobs(values, console);
+  if (!jobs) return jobs.error();
+  Result<experiment::DaySource> best = Error{""};
+  for (const double hours : kWindowHours) {
+    experiment::Windows windows;
+    windows.length = micros_from_seconds(hours * 3600);
+    windows.share = values.number("sample");
+    auto days = experiment::trace_days(jobs->trace, values.text("jobs"), windows);
+    if (!days) {
+      if (best) break;  // shorter ones have fewer jobs still
+      best = days.error();
+      continue;
+    }
+    if (!best || days->tune_days_max > best->tune_days_max) best = *std::move(days);
+    if (best->tune_days_max >= kTuneWindowsWanted) break;
+  }
+  return best;
+}
+
+Result<experiment::DaySource> days_of(const Values& values, const Console& console) {
+  const auto origin = job_origin(values);
+  if (!origin) return origin.error();
+  return *origin == "trace" ? windows_of_jobs(values, console) : day_source(values, console);
+}
+
+Result<std::vector<experiment::AdvisedPolicy>> todays(const Values& values,
+                                                      const sim::RunOptions& run) {
+  std::vector<experiment::AdvisedPolicy> policies;
+  if (values.given("today") == nullptr) return policies;
+  const std::string text = values.text("today");
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const auto parsed = parse_policy(word);
+    if (!parsed) return values.wrong("today", parsed.error());
+    const auto made = policies::make_repartitioner(parsed->repartition, *run.model, run.gpus);
+    if (!made) return values.wrong("today", made.error());
+    policies.push_back({std::string(word), parsed->scheduler, parsed->repartition});
+  }
+  return policies;
+}
+
+Result<experiment::AdviseOptions> options_of(const Values& values) {
+  experiment::AdviseOptions options;
+  options.run.model = *mig::find_gpu(values.text("gpu"));
+  options.run.gpus = static_cast<std::uint32_t>(values.count("gpus"));
+  const auto power = power_of(values, *options.run.model);
+  if (!power) return power.error();
+  options.run.power = *power;
+  options.run.et_a = values.number("et-a");
+  if (values.given("checkpoint-cost") != nullptr) {
+    options.checkpoint_cost = values.seconds("checkpoint-cost");
+  }
+  auto today = todays(values, options.run);
+  if (!today) return today.error();
+  options.today = *std::move(today);
+  if (values.given("also-try") != nullptr) {
+    const std::string text = values.text("also-try");
+    for (const std::string_view word : split(text, ' ')) {
+      if (word.empty()) continue;
+      const auto made = policies::make_repartitioner(word, *options.run.model, options.run.gpus);
+      if (!made) return values.wrong("also-try", made.error());
+      options.repartitioners.emplace_back(word);
+    }
+  }
+  options.evaluations = values.count("evaluations");
+  options.windows_max = values.count("windows");
+  options.seed = values.count("seed");
+  options.threads = values.given("threads") != nullptr
+                        ? static_cast<std::size_t>(values.count("threads"))
+                        : std::max(1U, std::thread::hardware_concurrency());
+  return options;
+}
+
+Status write_page(const Values& values, const experiment::Advice& advice) {
+  auto file = OutputFile::open(values.text("report"));
+  if (!file) return file.error();
+  const auto page = advice_page(values, advice);
+  if (!page) return page.error();
+  (*file)->writer().write(*page);
+  return (*file)->commit();
+}
+
+}  // namespace
+
+Outcome run_advise(const Values& values, Console& console) {
+  if (const Status ready = check_report(values); !ready) return ready.error();
+  auto options = options_of(values);
+  if (!options) return options.error();
+  const auto days = days_of(values, console);
+  if (!days) return days.error();
+  Result<experiment::Advice> advice = Error{""};
+  {
+    ProgressBar bar(console.shows_progress, "advising");
+    options->progress = [&](double part) { bar.at(part); };
+    advice = experiment::advise(*days, *options);
+  }
+  if (!advice) {
+    complain(advice.error().message);
+    return 1;
+  }
+  if (values.given("report") != nullptr) {
+    if (const Status written = write_page(values, *advice); !written) return written.error();
+  }
+  if (values.has_switch("json")) {
+    print_json(console, advice_json(values, *advice));
+  } else {
+    console.out.write(advice_text(values, *advice, console.bold));
+  }
+  return 0;
+}
+
+}  // namespace partita::cli
