@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -29,6 +31,19 @@ Result<Span> parse_span(std::string_view text) {
   }
   if (*low > *high) return found_wanted(text, "LOW:HIGH with LOW not above HIGH");
   return Span{*low, *high};
+}
+
+Result<PolicyText> parse_policy(std::string_view word) {
+  std::optional<Error> first;
+  for (std::size_t slash = word.find('/'); slash != std::string_view::npos;
+       slash = word.find('/', slash + 1)) {
+    const PolicyText policy{std::string(word.substr(0, slash)),
+                            std::string(word.substr(slash + 1))};
+    const auto facts = policies::scheduler_facts(policy.scheduler);
+    if (facts) return policy;
+    if (!first) first = facts.error();
+  }
+  return first.value_or(Error{fmt::format("'{}': wanted SCHEDULER/RULE", word)});
 }
 
 Result<Preemption> parse_preemption(std::string_view text) {

@@ -20,7 +20,15 @@ struct Span {
 };
 Result<Span> parse_span(std::string_view text);
 
-// "free", "none", "cost=SECONDS".
+// SCHEDULER/RULE. The path of a learned scheduler may have slashes too: the first part that is a
+// scheduler counts.
+struct PolicyText {
+  std::string scheduler;
+  std::string repartition;
+};
+Result<PolicyText> parse_policy(std::string_view word);
+
+// "free", "none", "cost=SECONDS", "pays=SECONDS".
 Result<decide::Preemption> parse_preemption(std::string_view text);
 std::string format_preemption(const decide::Preemption& preemption);
 

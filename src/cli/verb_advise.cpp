@@ -65,7 +65,11 @@ Result<std::vector<experiment::AdvisedPolicy>> todays(const Values& values,
     if (!parsed) return values.wrong("today", parsed.error());
     const auto made = policies::make_repartitioner(parsed->repartition, *run.model, run.gpus);
     if (!made) return values.wrong("today", made.error());
-    policies.push_back({std::string(word), parsed->scheduler, parsed->repartition});
+    experiment::AdvisedPolicy policy;
+    policy.name = std::string(word);
+    policy.scheduler = parsed->scheduler;
+    policy.repartition = parsed->repartition;
+    policies.push_back(std::move(policy));
   }
   return policies;
 }

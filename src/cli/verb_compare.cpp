@@ -141,26 +141,9 @@ std::string heading(const RunSettings& settings, std::uint64_t jobs) {
       format_preemption(options.preemption), options.et_a);
 }
 
-struct Policy {
-  std::string scheduler;
-  std::string repartition;
-};
+using Policy = PolicyText;
 
 // "cedf/none edf-ss/timetable:08:00=9,20:00=2".
-// SCHEDULER/RULE. The path of a learned scheduler may have slashes too: the first part that is a
-// scheduler counts.
-Result<Policy> parse_policy(std::string_view word) {
-  std::optional<Error> first;
-  for (std::size_t slash = word.find('/'); slash != std::string_view::npos;
-       slash = word.find('/', slash + 1)) {
-    const Policy policy{std::string(word.substr(0, slash)), std::string(word.substr(slash + 1))};
-    const auto facts = policies::scheduler_facts(policy.scheduler);
-    if (facts) return policy;
-    if (!first) first = facts.error();
-  }
-  return first.value_or(Error{fmt::format("'{}': wanted SCHEDULER/RULE", word)});
-}
-
 Result<std::vector<Policy>> policies_also(const Values& values, const RunSettings& settings) {
   std::vector<Policy> policies;
   if (values.given("also") == nullptr) return policies;
