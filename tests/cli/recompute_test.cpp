@@ -232,7 +232,8 @@ TEST_F(Recompute, PreemptionAtACostAndALaterHorizon) {
 TEST_F(Recompute, PreemptionThatPays) {
   out_of("generate --hours 24 --rate 6 --seed 6 --out jobs.csv");
   run_and_check(
-      "--gpus 2 --scheduler mdd --repartition timetable:06:00=2,9,18:00=3,9 --preemption pays=30", 30);
+      "--gpus 2 --scheduler mdd --repartition timetable:06:00=2,9,18:00=3,9 --preemption pays=30",
+      30);
   EXPECT_GT(preemptions_, 10);
 }
 
