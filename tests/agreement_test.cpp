@@ -17,11 +17,12 @@ namespace {
 #define PARTITA_AGREEMENT_FACTOR 1  // more in the test that ctest labels "long"
 #endif
 
-// 12,100 cases in all at factor 1.
-constexpr std::uint64_t kCasesPerScheduler = 400 * PARTITA_AGREEMENT_FACTOR;
-constexpr std::uint64_t kCasesPerComposition = 50 * PARTITA_AGREEMENT_FACTOR;
-constexpr std::uint64_t kCasesWithMemory = 100 * PARTITA_AGREEMENT_FACTOR;
-constexpr std::uint64_t kCasesOfWaiting = 25 * PARTITA_AGREEMENT_FACTOR;
+// A case draws one of four modes of preemption; cases that pay are tried more.
+constexpr std::uint64_t kCasesPerScheduler = 540 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesThatPay = 140 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesPerComposition = 68 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesWithMemory = 140 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kCasesOfWaiting = 34 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kLargeFleets = 40 * PARTITA_AGREEMENT_FACTOR;
 
 std::vector<oracle::Piece> pieces_of(const sim::RunResult& result) {
@@ -195,6 +196,36 @@ TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnLargeFleets) {
 TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorWhenMemoryGrows) {
   expect_agreement({.seed = 3'000'000, .scheduler = GetParam(), .memory_grows = true},
                    kCasesWithMemory);
+}
+
+// Few slices for many jobs, so that jobs wait, are late and are displaced.
+TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnWhatPays) {
+  expect_agreement({.seed = 5'000'000,
+                    .scheduler = GetParam(),
+                    .jobs_max = 90,
+                    .gpus_max = 2,
+                    .may_be_stuck = false,
+                    .preemption = decide::Preemption::Mode::kPays},
+                   kCasesThatPay);
+}
+
+// Or agreement on what pays would say nothing.
+TEST(CasesThatPay, InterruptJobsByMovesAndByDisplacements) {
+  std::uint64_t runs = 0;
+  std::uint64_t preempting = 0;
+  for (std::uint64_t seed = 5'000'000; seed < 5'000'000 + kCasesThatPay; ++seed) {
+    cases::Case each = cases::random_case({.seed = seed,
+                                           .scheduler = "mdd",
+                                           .jobs_max = 90,
+                                           .gpus_max = 2,
+                                           .may_be_stuck = false,
+                                           .preemption = decide::Preemption::Mode::kPays});
+    if (!each.switches.empty()) continue;  // there layouts interrupt
+    ++runs;
+    preempting += cases::run_engine(each)->preemptions > 0 ? 1U : 0U;
+  }
+  EXPECT_GT(runs, kCasesThatPay / 4);
+  EXPECT_GT(preempting, runs / 4);
 }
 
 std::vector<std::string> scheduler_names() {

@@ -62,7 +62,8 @@ Outcome run(const World& world, const policies::LookaheadOptions& options) {
   run_options.model = &model;
   run_options.gpus = world.gpus;
   run_options.power = &model.power_curves.front();
-  run_options.preemption = {world.mode, Micros::seconds(world.mode == Mode::kCost ? 10 : 0)};
+  const bool costs = world.mode == Mode::kCost || world.mode == Mode::kPays;
+  run_options.preemption = {world.mode, Micros::seconds(costs ? 10 : 0)};
   run_options.repartition_cost = world.cost;
   const auto scheduler = policies::make_scheduler("cedf", 1);
   const auto ahead = policies::make_scheduler("cedf", 1);
@@ -75,10 +76,10 @@ Outcome run(const World& world, const policies::LookaheadOptions& options) {
 }
 
 World world_of(std::uint64_t seed) {
-  constexpr Mode kModes[] = {Mode::kFree, Mode::kNone, Mode::kCost};
+  constexpr Mode kModes[] = {Mode::kFree, Mode::kNone, Mode::kCost, Mode::kPays};
   World world;
   world.seed = seed;
-  world.mode = kModes[seed % 3];
+  world.mode = kModes[seed / 2 % 4];
   world.cost = seed % 2 == 0 ? sim::RepartitionCost::kPaper : sim::RepartitionCost::kMeasured;
   world.rate = 5 + static_cast<double>(seed % 5);
   return world;

@@ -214,6 +214,8 @@ TEST_P(Metamorphic, ASecondPowerCurveChangesTheEnergyOnly) {
       for (Micros& time : job.time) time = std::max(time, Micros{1});
     }
     each.power = "smart-mig";
+    // What pays looks at energy.
+    if (each.preemption.mode == Mode::kPays) each.preemption.mode = Mode::kCost;
     cases::Case other = each;
     other.power = "tech-report";
     EXPECT_EQ(pieces(run(each)), pieces(run(other)));
@@ -240,7 +242,8 @@ TEST(MetamorphicFifo, FirstComeFirstServedDoesNotCareAboutDeadlines) {
   for (std::uint64_t seed = 80'000; seed < 80'040; ++seed) {
     cases::Case each =
         cases::random_case({.seed = seed, .scheduler = "fifo", .may_be_stuck = false});
-    if (each.preemption.mode == Mode::kCost) continue;  // there a late job may displace another
+    // There a late job may displace another.
+    if (each.preemption.mode == Mode::kCost || each.preemption.mode == Mode::kPays) continue;
     each.repartition_cost = sim::RepartitionCost::kMeasured;
     cases::Case urgent = each;
     for (workload::Job& job : urgent.trace.jobs) job.deadline = job.arrival;

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cases/random_case.h"
 #include "checker/schedule_checker.h"
 #include "oracle/naive_simulator.h"
 #include "policies/registry.h"
@@ -176,11 +177,27 @@ TEST(Scenarios, CoverEverySchedulerOrderAndPlacement) {
   }
 }
 
+// A failing random case is printed, and must be the same case when it is read.
+TEST(Scenarios, ACasePrintsAndReadsToItself) {
+  using Mode = decide::Preemption::Mode;
+  for (const Mode mode : {Mode::kFree, Mode::kNone, Mode::kCost, Mode::kPays}) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      const std::string text = cases::to_text(cases::random_case(
+          {.seed = seed, .scheduler = "mdd", .preemption = mode, .memory_grows = seed % 2 == 0}));
+      const Result<Scenario> read = parse_scenario(text);
+      ASSERT_TRUE(read.ok()) << read.error().message << "\n" << text;
+      EXPECT_EQ(cases::to_text(read->run), text);
+    }
+  }
+}
+
 TEST(Scenarios, AMistakeInAFileIsNamedWithItsLine) {
   EXPECT_EQ(parse_scenario("gpu a30-24gb\nfoo bar\n").error().message,
             "line 2: 'foo bar' is not understood");
   EXPECT_EQ(parse_scenario("preemption never").error().message,
-            "line 1: preemption 'never' is not free, none or cost=SECONDS");
+            "line 1: preemption 'never' is not free, none, cost=SECONDS or pays=SECONDS");
+  EXPECT_EQ(parse_scenario("not-resumable a").error().message,
+            "line 1: a not-resumable line follows the line of its job");
   EXPECT_EQ(parse_scenario("horizon x").error().message, "line 1: 'x' is no number of seconds");
 }
 

@@ -178,7 +178,8 @@ void ComposedScheduler::collect_round(const decide::View& view) {
   const bool displaces = mode_ == Mode::kCost;
   if (!displaces && round_free_ == 0) return;
   for (const JobHandle job : pool_) {
-    candidates_.emplace_back(view.jobs[job], view.now, sizes_for(view.jobs[job]));
+    const decide::ActiveJob& active = as_it_waits(view, job);
+    candidates_.emplace_back(active, view.now, sizes_for(active));
   }
   order_->begin_round(candidates_);
   for (std::size_t i = 0; i < pool_.size(); ++i) {
@@ -269,7 +270,7 @@ void ComposedScheduler::place_waiting(const decide::View& view, decide::Decision
   if (keeping_ == Keeping::kDueDates) return place_due(view, decision);
   begin_walk(view);
   while (const QueueEntry* entry = next_in_walk(view)) {
-    const Candidate candidate(view.jobs[entry->job], view.now);
+    const Candidate candidate(as_it_waits(view, entry->job), view.now);
     const SliceId slice = claim(candidate);
     if (mode_ == Mode::kCost && displace_for(view, *entry, candidate, slice, decision)) {
       if (slice.valid()) rule_->release(slice);
@@ -333,21 +334,34 @@ void ComposedScheduler::place_stopped(const decide::View& view, JobHandle job,
     slice = rule_->claim(Candidate(stopped, view.now));
   }
   decision.moves.push_back({job, slice});
-  if (!slice.valid()) enter(view, job, stopped);
+  if (slice.valid()) return;
+  enter(view, job, stopped);
+  if (mode_ == Mode::kPays) stopped_.emplace_back(job, stopped);
+}
+
+// The view shows a job that was displaced in this decision as running still.
+const decide::ActiveJob& ComposedScheduler::as_it_waits(const decide::View& view,
+                                                        JobHandle job) const {
+  const decide::ActiveJob& active = view.jobs[job];
+  if (mode_ != Mode::kPays || !active.running()) return active;
+  const auto stopped =
+      std::ranges::find(stopped_, job, &std::pair<JobHandle, decide::ActiveJob>::first);
+  CHECK(stopped != stopped_.end());
+  return stopped->second;
 }
 
 void ComposedScheduler::place_due(const decide::View& view, decide::Decision& decision) {
   while (const std::uint16_t free = free_profiles()) {
     const JobHandle job = due_dates_.first(view.now, free);
     if (!job.valid()) return;
-    decision.moves.push_back({job, claim(Candidate(view.jobs[job], view.now))});
+    decision.moves.push_back({job, claim(Candidate(as_it_waits(view, job), view.now))});
     due_dates_.erase(job);
   }
 }
 
 void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
                                               decide::Decision& decision) {
-  if (nothing_waits() && free_profiles() == 0) return;
+  stopped_.clear();
   planner_.begin(view);
   for (const decide::Move& move : decision.moves) planner_.started(view, move.job, move.to);
   upgrade_late(view, decision);
@@ -355,7 +369,7 @@ void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
     queue_lone(view);
     list_waiting(view);
     const auto best = planner_.best_displacement(view, waiting_);
-    if (!best) return;
+    if (!best) break;
     if (best->left.valid()) {
       rule_->release(best->left);
       const auto start = std::ranges::find(decision.moves, best->job, &decide::Move::job);
@@ -372,6 +386,17 @@ void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
       const decide::Move& moved = decision.moves[at];
       if (moved.to.valid()) planner_.started(view, moved.job, moved.to);
     }
+  }
+  join_moves(decision);
+}
+
+// A job that was displaced and then found a slice after all moves once.
+void ComposedScheduler::join_moves(decide::Decision& decision) const {
+  for (const auto& [job, record] : stopped_) {
+    const auto last =
+        std::ranges::find(decision.moves.rbegin(), decision.moves.rend(), job, &decide::Move::job);
+    if (!last->to.valid()) continue;
+    decision.moves.erase(std::ranges::find(decision.moves, job, &decide::Move::job));
   }
 }
 
@@ -409,7 +434,7 @@ void ComposedScheduler::list_waiting(const decide::View& view) {
   candidates_.clear();
   round_.clear();
   for (const JobHandle job : pool_) {
-    const decide::ActiveJob& active = view.jobs[job];
+    const decide::ActiveJob& active = as_it_waits(view, job);
     candidates_.emplace_back(active, view.now, profiles_.sizes_of(offered_ & active.fits));
   }
   order_->begin_round(candidates_);

@@ -79,9 +79,11 @@ class ComposedScheduler : public decide::Scheduler {
                             const Candidate& candidate) const;
   void place_displaced(const decide::View& view, decide::Decision& decision);
   void place_stopped(const decide::View& view, JobHandle job, decide::Decision& decision);
+  const decide::ActiveJob& as_it_waits(const decide::View& view, JobHandle job) const;
   void place_due(const decide::View& view, decide::Decision& decision);
 
   void preempt_where_it_pays(const decide::View& view, decide::Decision& decision);
+  void join_moves(decide::Decision& decision) const;
   void upgrade_late(const decide::View& view, decide::Decision& decision);
   void list_waiting(const decide::View& view);
 
@@ -109,6 +111,8 @@ class ComposedScheduler : public decide::Scheduler {
   std::vector<std::uint32_t> placed_in_;  // by handle: number of the last round that placed it
   std::uint32_t round_number_ = 0;
   std::vector<JobHandle> displaced_;
+  // Jobs that wait since this decision displaced them, with preemption that pays.
+  std::vector<std::pair<JobHandle, decide::ActiveJob>> stopped_;
   PreemptionPlanner planner_;
   std::vector<JobHandle> waiting_;  // the first ones, for the planner
 };

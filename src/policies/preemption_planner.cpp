@@ -63,6 +63,8 @@ void PreemptionPlanner::begin(const decide::View& view) {
   places_.clear();
   place_of_.resize(view.cluster.slices.size());
   idle_profiles_ = 0;
+  busy_.clear();
+  for (const cluster::Gpu& gpu : view.cluster.gpus) busy_.push_back(gpu.busy_compute_slices);
   const std::int64_t run_min = kRunMin * view.preemption.cost.count;
   for (std::uint32_t i = 0; i < view.cluster.slices.size(); ++i) {
     const cluster::Slice& slice = view.cluster.slices[i];
@@ -95,6 +97,7 @@ void PreemptionPlanner::set_idle(Place& place) {
 void PreemptionPlanner::started(const decide::View& view, JobHandle job, SliceId slice) {
   Place& place = places_[place_of_[slice.value]];
   const bool interrupted = view.jobs[job].running();
+  if (place.idle) busy_[cluster::gpu_of(slice).value] += view.cluster.slice(slice).compute_slices;
   place.job = JobHandle{};
   place.starter = interrupted ? JobHandle{} : job;
   place.free_after = want_of(view, job, interrupted).needs[place.size_index];
@@ -104,18 +107,23 @@ void PreemptionPlanner::started(const decide::View& view, JobHandle job, SliceId
   if (!more) idle_profiles_ = static_cast<std::uint16_t>(idle_profiles_ & ~(1U << place.profile));
 }
 
+void PreemptionPlanner::left(const decide::View& view, SliceId slice) {
+  set_idle(places_[place_of_[slice.value]]);
+  busy_[cluster::gpu_of(slice).value] -= view.cluster.slice(slice).compute_slices;
+}
+
 void PreemptionPlanner::displaced(const decide::View& view, const Displacement& displacement) {
-  if (displacement.left.valid()) set_idle(places_[place_of_[displacement.left.value]]);
+  if (displacement.left.valid()) left(view, displacement.left);
   started(view, displacement.job, displacement.slice);
   places_[place_of_[displacement.slice.value]].starter = JobHandle{};
 }
 
 void PreemptionPlanner::upgraded(const decide::View& view, const Upgrade& upgrade) {
-  set_idle(places_[place_of_[view.jobs[upgrade.job].slice.value]]);
+  left(view, view.jobs[upgrade.job].slice);
   started(view, upgrade.job, upgrade.to);
 }
 
-// Over what the job still needs: beside its neighbours, as the GPUs were before this decision, or
+// Over what the job still needs: beside its neighbours, as this decision has placed them so far, or
 // alone, as it will be when they have left.
 bool PreemptionPlanner::adds_energy(const decide::View& view, const Place& from, const Place& to,
                                     std::int64_t need) const {
@@ -124,8 +132,8 @@ bool PreemptionPlanner::adds_energy(const decide::View& view, const Place& from,
   const std::size_t size_to = view.cluster.slice(to.slice).compute_slices;
   const GpuId gpu_from = cluster::gpu_of(from.slice);
   const GpuId gpu_to = cluster::gpu_of(to.slice);
-  const std::size_t busy_from = view.cluster.gpus[gpu_from.value].busy_compute_slices;
-  std::size_t busy_to = view.cluster.gpus[gpu_to.value].busy_compute_slices;
+  const std::size_t busy_from = busy_[gpu_from.value];
+  std::size_t busy_to = busy_[gpu_to.value];
   if (gpu_to == gpu_from) busy_to -= size_from;
   const auto time_here = static_cast<double>(from.free_after);
   const auto time_there = static_cast<double>(need);
@@ -324,12 +332,12 @@ std::int64_t PreemptionPlanner::change_by(const decide::View& view, const Choice
   };
   bool victim_placed = false;
   for (std::size_t i = 0; i <= wants_.size(); ++i) {
+    if (i == claimant.waiting) continue;
     if (!victim_placed && (i == wants_.size() || due(victim) < due(wants_[i]))) {
       sum += place_in(trial_, victim) - late(place.free_after, victim.slack);
       victim_placed = true;
     }
-    if (i == wants_.size() || i == claimant.waiting) continue;
-    sum += place_in(trial_, wants_[i]) - tardiness_[i];
+    if (i < wants_.size()) sum += place_in(trial_, wants_[i]) - tardiness_[i];
   }
   return sum;
 }

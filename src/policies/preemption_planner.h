@@ -98,6 +98,7 @@ class PreemptionPlanner {
   static Want want_of(const decide::View& view, JobHandle job, bool interrupted);
   const Want& victim_at(const decide::View& view, std::size_t place);
   void set_idle(Place& place);
+  void left(const decide::View& view, SliceId slice);
   bool adds_energy(const decide::View& view, const Place& from, const Place& to,
                    std::int64_t need) const;
 
@@ -111,6 +112,7 @@ class PreemptionPlanner {
   std::array<std::uint8_t, kProfilesMax> size_of_{};  // index, by profile
   std::vector<Place> places_;                         // by slice
   std::vector<std::uint32_t> place_of_;               // by slice
+  std::vector<std::size_t> busy_;  // compute slices by GPU, with the moves of this decision
   std::uint16_t idle_profiles_ = 0;
 
   std::vector<Want> wants_;              // of the waiting jobs

@@ -27,7 +27,22 @@ std::string layouts_text(const mig::GpuModel& model, const std::vector<mig::Layo
 std::string preemption_text(const decide::Preemption& preemption) {
   if (preemption.mode == Mode::kFree) return "free";
   if (preemption.mode == Mode::kNone) return "none";
-  return "cost=" + format_seconds(preemption.cost);
+  const bool pays = preemption.mode == Mode::kPays;
+  return (pays ? "pays=" : "cost=") + format_seconds(preemption.cost);
+}
+
+oracle::Interruption interruption_of(Mode mode) {
+  switch (mode) {
+    case Mode::kFree:
+      return oracle::Interruption::kFree;
+    case Mode::kNone:
+      return oracle::Interruption::kNone;
+    case Mode::kCost:
+      return oracle::Interruption::kCost;
+    case Mode::kPays:
+      return oracle::Interruption::kPays;
+  }
+  return oracle::Interruption::kNone;
 }
 
 }  // namespace
@@ -80,9 +95,7 @@ oracle::Setup oracle_setup(const Case& each) {
   }
   oracle::set_scheduler(setup, each.scheduler);
   setup.seed = each.seed;
-  setup.interruption = each.preemption.mode == Mode::kFree   ? oracle::Interruption::kFree
-                       : each.preemption.mode == Mode::kNone ? oracle::Interruption::kNone
-                                                             : oracle::Interruption::kCost;
+  setup.interruption = interruption_of(each.preemption.mode);
   setup.interruption_cost = each.preemption.cost;
   setup.memory_curves = each.trace.memory_curves;
   setup.restart = each.memory.restart;
@@ -127,6 +140,7 @@ std::string to_text(const Case& each) {
       text += ' ' + (time == workload::kNoTime ? "-" : format_seconds(time));
     }
     text += '\n';
+    if (!job.resumable) text += fmt::format("not-resumable {}\n", each.trace.id(JobId{i}));
     if (i >= each.trace.memory_curves.size() || !each.trace.memory_curves[i].grows()) continue;
     const workload::MemoryCurve& curve = each.trace.memory_curves[i];
     text += fmt::format("memory {} {} {} {} {}\n", each.trace.id(JobId{i}), curve.start_gib,

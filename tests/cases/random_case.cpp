@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPurpose = 0x6361736573;
 constexpr std::uint64_t kMemoryPurpose = 0x6d656d6f7279;
+constexpr std::uint64_t kResumablePurpose = 0x726573756d65;
 
 template <typename T>
 const T& one_of(Rng& rng, const std::vector<T>& values) {
@@ -168,11 +169,29 @@ void add_switches(Rng& rng, const Scale& scale, Case& each) {
   }
 }
 
-decide::Preemption random_preemption(Rng& rng, const Scale& scale) {
-  using Mode = decide::Preemption::Mode;
-  const Mode mode = one_of(rng, std::vector<Mode>{Mode::kFree, Mode::kNone, Mode::kCost});
-  if (mode != Mode::kCost) return {mode, {}};
-  return {mode, Micros{scale.unit * static_cast<std::int64_t>(rng.below(4))}};
+using Mode = decide::Preemption::Mode;
+
+// What pays has to pay several times the cost, so there the cost is often a fraction of the unit.
+Micros random_cost(Rng& rng, const Scale& scale, Mode mode) {
+  const auto units = static_cast<std::int64_t>(rng.below(4));
+  if (mode == Mode::kCost || chance(rng, 0.5)) return {scale.unit * units};
+  return {scale.unit * units * static_cast<std::int64_t>(scale.longest) / 200};
+}
+
+decide::Preemption random_preemption(Rng& rng, const Draw& draw, const Scale& scale) {
+  const Mode drawn =
+      one_of(rng, std::vector<Mode>{Mode::kFree, Mode::kNone, Mode::kCost, Mode::kPays});
+  const Mode mode = draw.preemption.value_or(drawn);
+  if (mode == Mode::kFree || mode == Mode::kNone) return {mode, {}};
+  return {mode, random_cost(rng, scale, mode)};
+}
+
+// With draws of its own, so that the rest of the case is as it would be without.
+void forbid_interrupting_some(const Draw& draw, Case& each) {
+  Rng rng(draw.seed, kResumablePurpose);
+  if (chance(rng, 0.4)) return;
+  const double share = rng.uniform();
+  for (workload::Job& job : each.trace.jobs) job.resumable = !chance(rng, share * share);
 }
 
 // Of the profiles the job may use and the case keeps.
@@ -234,7 +253,7 @@ Case random_case(const Draw& draw) {
   each.scheduler = draw.scheduler;
   each.seed = draw.seed;
   const Scale scale = random_scale(rng);
-  each.preemption = random_preemption(rng, scale);
+  each.preemption = random_preemption(rng, draw, scale);
   each.repartition_cost =
       chance(rng, 0.5) ? sim::RepartitionCost::kPaper : sim::RepartitionCost::kMeasured;
   if (chance(rng, 0.3)) {
@@ -246,6 +265,7 @@ Case random_case(const Draw& draw) {
   each.layouts = random_layouts(rng, model, gpus);
   if (chance(rng, 0.6)) add_switches(rng, scale, each);
   add_jobs(rng, draw, scale, each);
+  forbid_interrupting_some(draw, each);
   if (draw.memory_grows) grow_memory(draw, scale, each);
   return each;
 }

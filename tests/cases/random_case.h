@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cases/case.h"
@@ -17,6 +18,8 @@ struct Draw {
   // Now and then a job that no layout of the case can run, or none for long enough. If not, every
   // job fits the layouts of the last switch of the day, which last for hours.
   bool may_be_stuck = true;
+  // Drawn too, when it is not given.
+  std::optional<decide::Preemption::Mode> preemption = {};
   // Most jobs hold more memory as they go, and need more than is believed.
   bool memory_grows = false;
 };

@@ -68,6 +68,11 @@ class Referee {
   void check_work(std::size_t job);
   void check_memory(const SchedulePiece& piece, double before, double done, double time);
   bool free_moves() const { return options_.preemption.mode == Mode::kFree; }
+  bool may_interrupt(std::size_t job) const {
+    if (options_.preemption.mode == Mode::kPays) return trace_.jobs[job].resumable;
+    return options_.preemption.mode != Mode::kNone;
+  }
+  bool may_interrupt_all() const;
   void check_deadline(std::size_t job);
   std::int64_t changes_suffered(std::size_t job) const;
   void check_energy();
@@ -192,7 +197,7 @@ void Referee::check_job(std::size_t index) {
   }
   const auto lost = std::ranges::count_if(pieces, &SchedulePiece::lost);
   if (lost != record.restarts) complain("job {}: count of restarts", index);
-  if (options_.preemption.mode == Mode::kNone && pieces.size() != 1 + record.restarts) {
+  if (!may_interrupt(index) && (pieces.size() != 1 + record.restarts || record.preemptions > 0)) {
     complain("job {} is interrupted although the run forbids it", index);
   }
   check_work(index);
@@ -215,7 +220,7 @@ void Referee::check_work(std::size_t index) {
     last_time = static_cast<double>(trace_.jobs[index].time[*size].count);
     const Micros length = pieces[i].end - pieces[i].begin;
     const bool interrupted = i > 0 && !pieces[i - 1].lost;
-    const bool at_a_cost = options_.preemption.mode == Mode::kCost && interrupted;
+    const bool at_a_cost = !free_moves() && interrupted;
     const Micros overhead = std::max(unpaid, at_a_cost ? options_.preemption.cost : Micros{});
     const double before = done;
     if (length >= overhead) {
@@ -245,19 +250,26 @@ void Referee::check_memory(const SchedulePiece& piece, double before, double don
   complain("job {} holds too much for {} GiB before {} us", piece.id.value, slice, piece.end.count);
 }
 
-// With the papers' cost a job loses 4 s for every change of the GPU it runs on. Where jobs may be
-// interrupted a change is made when it is requested, so the layouts tell; else only a bound is
+// With the papers' cost a job loses 4 s for every change of the GPU it runs on. Where all jobs may
+// be interrupted a change is made when it is requested, so the layouts tell; else only a bound is
 // known.
 void Referee::check_deadline(std::size_t index) {
   const std::int64_t lost =
       (trace_.jobs[index].deadline - result_.job_records[index].deadline).count;
   const std::int64_t penalty = sim::kPaperRepartitionPenalty.count;
   const bool paper = options_.repartition_cost == sim::RepartitionCost::kPaper;
-  const bool exact = !paper || options_.preemption.mode != Mode::kNone;
+  const bool exact = !paper || may_interrupt_all();
   const std::int64_t most = exact ? (paper ? changes_suffered(index) : 0)
                                   : static_cast<std::int64_t>(result_.repartitions);
   const bool wrong = lost < 0 || lost > most * penalty || (exact && lost != most * penalty);
   if (wrong || lost % penalty != 0) complain("job {} loses {} us of deadline", index, lost);
+}
+
+bool Referee::may_interrupt_all() const {
+  for (std::size_t job = 0; job < trace_.jobs.size(); ++job) {
+    if (!may_interrupt(job)) return false;
+  }
+  return true;
 }
 
 std::int64_t Referee::changes_suffered(std::size_t index) const {

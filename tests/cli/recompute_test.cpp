@@ -185,12 +185,14 @@ class Recompute : public ProgramTest {
     ASSERT_EQ(ran.status, 0) << ran.err;
     read_run();
     repartitions_ = ran.json()["repartitions"];
+    preemptions_ = ran.json()["preemptions"];
     expect_same(ran.json());
     expect_offered();
     expect_work_done(lost_per_restart);
   }
 
   int repartitions_ = 0;
+  int preemptions_ = 0;
   std::vector<Fields> jobs_;
   std::vector<Fields> layouts_;
   std::vector<Piece> pieces_;
@@ -225,6 +227,14 @@ TEST_F(Recompute, PreemptionAtACostAndALaterHorizon) {
       "--gpus 2 --scheduler edf-ss --repartition static:2,9 --preemption cost=30 "
       "--horizon 200000",
       30);
+}
+
+TEST_F(Recompute, PreemptionThatPays) {
+  out_of("generate --hours 24 --rate 6 --seed 6 --out jobs.csv");
+  run_and_check(
+      "--gpus 2 --scheduler mdd --repartition timetable:06:00=2,9,18:00=3,9 --preemption pays=30",
+      30);
+  EXPECT_GT(preemptions_, 10);
 }
 
 }  // namespace

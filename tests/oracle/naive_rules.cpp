@@ -23,7 +23,8 @@ const std::map<std::string, std::pair<std::string, std::string>>& names() {
       {"largest-first", {"edf", "largest"}}, {"smallest-first", {"edf", "smallest"}},
       {"eft", {"edf", "earliest"}},          {"first-fit", {"edf", "first"}},
       {"fifo", {"fifo", "first"}},           {"sjf", {"sjf", "slowest"}},
-      {"mdd", {"mdd", "slowest"}},           {"atc", {"atc", "slowest"}},
+      {"mdd", {"mdd", "slowest"}},           {"mdd-fastest", {"mdd-fastest", "slowest"}},
+      {"atc", {"atc", "slowest"}},
   };
   return kNames;
 }
@@ -46,6 +47,20 @@ double mean_remaining_over_sizes(const workload::Job& job, double work) {
     ++sizes;
   }
   return work * sum / sizes;
+}
+
+// The deadline, or the completion on the fastest of the slices the job could get, the later.
+std::int64_t modified_due_date(const Setup& setup, const Waiting& job, const Round& round) {
+  double best = kInfinity;
+  for (const Free& slice : round.offered) {
+    const mig::ProfileIndex profile = slice.placement.profile;
+    if (!can_run(*setup.model, job, profile)) continue;
+    const int size = setup.model->profiles[profile].compute_slices;
+    best = std::min(best, whole_time(*job.facts, size));
+  }
+  if (best == kInfinity) return std::numeric_limits<std::int64_t>::max();
+  const Micros begin = round.now + job.restart;
+  return std::max<std::int64_t>(job.deadline.count, begin.count + std::llround(job.work * best));
 }
 
 double slack_of(const Waiting& job, Micros now) {
@@ -243,7 +258,9 @@ double mean_remaining(const std::vector<Waiting>& jobs) {
   return jobs.empty() ? 1 : sum / static_cast<double>(jobs.size());
 }
 
-std::int64_t key_of(const std::string& order, const Waiting& job, Micros now, double mean) {
+std::int64_t key_of(const Setup& setup, const Waiting& job, const Round& round) {
+  const std::string& order = setup.order;
+  const Micros now = round.now;
   const double remaining = job.work * fastest_time(*job.facts);
   const std::int64_t deadline = job.deadline.count;
   if (order == "edf") return deadline;
@@ -253,7 +270,10 @@ std::int64_t key_of(const std::string& order, const Waiting& job, Micros now, do
   if (order == "lalf") {
     return deadline - std::llround(mean_remaining_over_sizes(*job.facts, job.work));
   }
-  if (order == "mdd") return std::max<std::int64_t>(deadline, now.count + std::llround(remaining));
+  if (order == "mdd") return modified_due_date(setup, job, round);
+  if (order == "mdd-fastest") {
+    return std::max<std::int64_t>(deadline, now.count + std::llround(remaining));
+  }
   if (order == "category") {
     return category_of(*job.facts) * (std::int64_t{1} << 56) + deadline;
   }
@@ -261,7 +281,7 @@ std::int64_t key_of(const std::string& order, const Waiting& job, Micros now, do
   // exp(-slack / (2 mean)) / p, largest first: its logarithm in billionths, smallest negated first.
   const double needed = std::max(1.0, remaining);
   const double slack = std::max(0.0, slack_of(job, now) - needed);
-  const double log_index = -slack / (2.0 * std::max(1.0, mean)) - std::log(needed);
+  const double log_index = -slack / (2.0 * std::max(1.0, round.mean)) - std::log(needed);
   return std::llround(-std::max(log_index, -9e9) * 1e9);
 }
 

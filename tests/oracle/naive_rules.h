@@ -43,7 +43,15 @@ bool on_time(const mig::GpuModel& model, const Waiting& job, Micros now, mig::Pr
 
 // The mean of the time still needed over `jobs`, which "atc" compares with.
 double mean_remaining(const std::vector<Waiting>& jobs);
-std::int64_t key_of(const std::string& order, const Waiting& job, Micros now, double mean);
+
+// What keys are computed from besides the job.
+struct Round {
+  Micros now;
+  double mean = 1;            // of the time still needed, for "atc"
+  std::vector<Free> offered;  // the slices whose times "mdd" takes
+};
+// The last of all numbers for a job that "mdd" finds no slice for.
+std::int64_t key_of(const Setup& setup, const Waiting& job, const Round& round);
 
 // The index of the slice this job gets, or nothing when none fits.
 std::optional<std::size_t> pick(const Setup& setup, const Waiting& job, Micros now,

@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "oracle/naive_memory.h"
+#include "oracle/naive_pays.h"
+#include "oracle/naive_round.h"
 #include "oracle/naive_rules.h"
 #include "oracle/naive_state.h"
 
@@ -42,7 +44,6 @@ class Simulator {
 
   mig::Layout layout_of(const Gpu& gpu, bool only_usable) const;
   Instance* find(std::size_t gpu, mig::Placement placement);
-  int busy_compute(const Gpu& gpu) const;
   double work_left(std::size_t job) const;
   Micros overhead(std::size_t job) const;
   Waiting as_waiting(std::size_t job) const;
@@ -61,6 +62,7 @@ class Simulator {
   void start(const Seat& seat);
   void leave_slice(std::size_t job);
   void interrupt(std::size_t job);
+  bool may_interrupt(std::size_t job) const;
 
   void request(std::size_t gpu, const mig::Layout& target);
   void advance(std::size_t gpu);
@@ -69,14 +71,16 @@ class Simulator {
   void end_step(std::size_t gpu);
   void log_layouts();
 
-  std::vector<Free> slices(bool idle_only) const;
-  std::vector<Waiting> in_order(std::vector<Waiting> jobs) const;
   void decide();
   void decide_anew();
   void keep_pace(const JobState& before, const Seat& seat);
+  std::vector<Waiting> present(bool with_running) const;
   void decide_waiting();
-  std::optional<Seat> seat_to_displace(const Waiting& job, const std::vector<Seat>& seats) const;
-  void place_displaced(const std::vector<Seat>& seats, std::vector<Free> free);
+  void decide_at_a_cost();
+  void decide_paying();
+  std::optional<Seat> seat_to_displace(const Round& round, const Waiting& job,
+                                       const std::vector<Seat>& seats) const;
+  void place_displaced(const Round& round, const std::vector<Seat>& seats, std::vector<Free> free);
   Outcome finish();
 
   const std::vector<workload::Job>& trace_;
@@ -91,7 +95,6 @@ class Simulator {
   int fruitless_timers_ = 0;
   double work_ = std::numeric_limits<double>::infinity();  // left at the last timer
   int timers_ = 0;
-  double mean_ = 1;  // of this round, for "atc"
   std::array<std::int64_t, 8> micros_at_level_{};
   std::vector<LayoutSpan> open_spans_;
   Outcome out_;
@@ -111,14 +114,6 @@ Instance* Simulator::find(std::size_t gpu, mig::Placement placement) {
   }
   CHECK(false);
   return nullptr;
-}
-
-int Simulator::busy_compute(const Gpu& gpu) const {
-  int busy = 0;
-  for (const Instance& instance : gpu.instances) {
-    if (instance.job != kNobody) busy += size_of(instance.placement);
-  }
-  return busy;
 }
 
 double Simulator::work_left(std::size_t job) const {
@@ -181,7 +176,7 @@ Micros Simulator::next_event() const {
 void Simulator::pass_to(Micros time) {
   CHECK(time >= now_);
   for (const Gpu& gpu : gpus_) {
-    micros_at_level_[static_cast<std::size_t>(busy_compute(gpu))] += (time - now_).count;
+    micros_at_level_[static_cast<std::size_t>(busy_compute(model(), gpu))] += (time - now_).count;
   }
   now_ = time;
 }
@@ -291,7 +286,13 @@ void Simulator::interrupt(std::size_t job) {
   leave_slice(job);
   ++jobs_[job].outcome.preemptions;
   ++out_.preemptions;
-  if (setup_.interruption == Interruption::kCost) jobs_[job].restart = setup_.interruption_cost;
+  const bool costs = setup_.interruption != Interruption::kFree;
+  if (costs) jobs_[job].restart = setup_.interruption_cost;
+}
+
+bool Simulator::may_interrupt(std::size_t job) const {
+  if (setup_.interruption == Interruption::kPays) return trace_[job].resumable;
+  return setup_.interruption != Interruption::kNone;
 }
 
 void Simulator::request(std::size_t index, const mig::Layout& target) {
@@ -304,8 +305,9 @@ void Simulator::request(std::size_t index, const mig::Layout& target) {
   gpu.target = target;
   for (Instance& instance : gpu.instances) {
     instance.closing = !target.contains(instance.placement);
-    const bool may_interrupt = setup_.interruption != Interruption::kNone;
-    if (instance.closing && may_interrupt && instance.job != kNobody) interrupt(instance.job);
+    if (instance.closing && instance.job != kNobody && may_interrupt(instance.job)) {
+      interrupt(instance.job);
+    }
   }
   advance(index);
 }
@@ -377,65 +379,37 @@ void Simulator::log_layouts() {
   }
 }
 
-std::vector<Free> Simulator::slices(bool idle_only) const {
-  std::vector<Free> free;
-  for (std::size_t index = 0; index < gpus_.size(); ++index) {
-    const Gpu& gpu = gpus_[index];
-    int compute = 0;
-    for (const Instance& instance : gpu.instances) compute += size_of(instance.placement);
-    for (const Instance& instance : gpu.instances) {
-      if (instance.phase != Phase::kReady || instance.closing) continue;
-      if (idle_only && instance.job != kNobody) continue;
-      free.push_back({.gpu = index,
-                      .placement = instance.placement,
-                      .gpu_mean_size =
-                          static_cast<double>(compute) / static_cast<double>(gpu.instances.size()),
-                      .gpu_busy = idle_only ? busy_compute(gpu) : 0});
-    }
-  }
-  return free;
-}
-
-std::vector<Waiting> Simulator::in_order(std::vector<Waiting> jobs) const {
-  for (Waiting& job : jobs) job.key = key_of(setup_.order, job, now_, mean_);
-  std::ranges::sort(jobs, [](const Waiting& a, const Waiting& b) {
-    return a.key != b.key ? a.key < b.key : a.job < b.job;
-  });
-  return jobs;
-}
-
-// Takes the slice out of the free ones and tells the others of its GPU.
-Seat take(const mig::GpuModel& model, std::vector<Free>& free, std::size_t index, std::size_t job) {
-  const Free taken = free[index];
-  free.erase(free.begin() + static_cast<std::ptrdiff_t>(index));
-  for (Free& other : free) {
-    if (other.gpu == taken.gpu) {
-      other.gpu_busy += model.profiles[taken.placement.profile].compute_slices;
-    }
-  }
-  return {job, taken.gpu, taken.placement};
-}
-
 void Simulator::decide() {
   ++out_.decisions;
-  if (setup_.interruption == Interruption::kFree) {
-    decide_anew();
-  } else {
-    decide_waiting();
+  switch (setup_.interruption) {
+    case Interruption::kFree:
+      return decide_anew();
+    case Interruption::kNone:
+      return decide_waiting();
+    case Interruption::kCost:
+      return decide_at_a_cost();
+    case Interruption::kPays:
+      return decide_paying();
   }
+}
+
+std::vector<Waiting> Simulator::present(bool with_running) const {
+  std::vector<Waiting> jobs;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (!jobs_[job].present || (jobs_[job].running && !with_running)) continue;
+    jobs.push_back(as_waiting(job));
+  }
+  return jobs;
 }
 
 // Free preemption: every job is placed anew as if every slice were free.
 void Simulator::decide_anew() {
-  std::vector<Waiting> present;
-  for (std::size_t job = 0; job < jobs_.size(); ++job) {
-    if (jobs_[job].present) present.push_back(as_waiting(job));
-  }
-  mean_ = mean_remaining(present);
-  std::vector<Free> free = slices(false);
+  const std::vector<Waiting> all = present(true);
+  std::vector<Free> free = free_slices(setup_, gpus_, false);
+  const Round round{now_, mean_remaining(all), free};
   std::vector<Seat> seats;
   std::vector<bool> stays(jobs_.size(), false);
-  for (const Waiting& job : in_order(present)) {
+  for (const Waiting& job : in_order(setup_, all, round)) {
     const auto choice = pick(setup_, job, now_, free, rng_);
     if (!choice) continue;
     const Seat seat = take(model(), free, *choice, job.job);
@@ -444,7 +418,7 @@ void Simulator::decide_anew() {
     if (!stays[job.job]) seats.push_back(seat);
   }
   const std::vector<JobState> before = jobs_;
-  for (const Waiting& job : present) {
+  for (const Waiting& job : all) {
     if (jobs_[job.job].running && !stays[job.job]) interrupt(job.job);
   }
   for (const Seat& seat : seats) {
@@ -463,21 +437,28 @@ void Simulator::keep_pace(const JobState& before, const Seat& seat) {
   losses_[seat.job] = memory_loss(setup_, trace_[seat.job], jobs_[seat.job], seat.job, now_);
 }
 
-// Preemption none or at a cost: waiting jobs take idle slices; at a cost, one that would be late
-// may take the slice of a job that comes after it.
 void Simulator::decide_waiting() {
-  std::vector<Waiting> waiting;
-  for (std::size_t job = 0; job < jobs_.size(); ++job) {
-    if (jobs_[job].present && !jobs_[job].running) waiting.push_back(as_waiting(job));
-  }
-  mean_ = mean_remaining(waiting);
-  std::vector<Free> free = slices(true);
+  for (const Seat& seat : fill_idle(setup_, gpus_, present(false), now_, rng_)) start(seat);
+}
+
+void Simulator::decide_paying() {
+  const PaidMoves moves = paying_moves(setup_, now_, present(true), jobs_, gpus_, rng_);
+  for (const std::size_t job : moves.stops) interrupt(job);
+  for (const Seat& seat : moves.starts) start(seat);
+}
+
+// Waiting jobs take idle slices; one that would be late may take the slice of a job that comes
+// after it.
+void Simulator::decide_at_a_cost() {
+  const std::vector<Waiting> waiting = present(false);
+  const Round round{now_, mean_remaining(waiting), free_slices(setup_, gpus_, false)};
+  std::vector<Free> free = free_slices(setup_, gpus_, true);
   std::vector<Seat> seats;
-  for (const Waiting& job : in_order(waiting)) {
+  for (const Waiting& job : in_order(setup_, waiting, round)) {
     const auto choice = pick(setup_, job, now_, free, rng_);
     const bool late = !choice || !on_time(model(), job, now_, free[*choice].placement.profile);
-    if (setup_.interruption == Interruption::kCost && late) {
-      const auto seat = seat_to_displace(job, seats);
+    if (late) {
+      const auto seat = seat_to_displace(round, job, seats);
       if (seat) {
         seats.push_back(*seat);
         continue;
@@ -485,11 +466,11 @@ void Simulator::decide_waiting() {
     }
     if (choice) seats.push_back(take(model(), free, *choice, job.job));
   }
-  place_displaced(seats, free);
+  place_displaced(round, seats, free);
 }
 
 // Of the running jobs that come after this one and whose slice makes this one on time, the last.
-std::optional<Seat> Simulator::seat_to_displace(const Waiting& job,
+std::optional<Seat> Simulator::seat_to_displace(const Round& round, const Waiting& job,
                                                 const std::vector<Seat>& seats) const {
   std::optional<Seat> best;
   std::pair<std::int64_t, std::size_t> last{job.key, job.job};
@@ -502,7 +483,7 @@ std::optional<Seat> Simulator::seat_to_displace(const Waiting& job,
       const bool taken = std::ranges::any_of(
           seats, [&](const Seat& seat) { return seat.gpu == gpu && seat.placement == placement; });
       if (taken) continue;
-      const std::int64_t key = key_of(setup_.order, as_waiting(instance.job), now_, mean_);
+      const std::int64_t key = key_of(setup_, as_waiting(instance.job), round);
       if (std::pair(key, instance.job) <= last) continue;
       last = {key, instance.job};
       best = Seat{job.job, gpu, placement};
@@ -512,14 +493,15 @@ std::optional<Seat> Simulator::seat_to_displace(const Waiting& job,
 }
 
 // Those that lost their slice get what is left, in order; then everything is carried out.
-void Simulator::place_displaced(const std::vector<Seat>& seats, std::vector<Free> free) {
+void Simulator::place_displaced(const Round& round, const std::vector<Seat>& seats,
+                                std::vector<Free> free) {
   std::vector<Waiting> displaced;
   for (const Seat& seat : seats) {
     const std::size_t job = find(seat.gpu, seat.placement)->job;
     if (job != kNobody) displaced.push_back(as_waiting(job));
   }
   std::vector<Seat> more;
-  for (Waiting job : in_order(displaced)) {
+  for (Waiting job : in_order(setup_, displaced, round)) {
     job.restart = std::max(job.restart, setup_.interruption_cost);
     job.finish.reset();
     const auto choice = pick(setup_, job, now_, free, rng_);

@@ -15,7 +15,7 @@
 
 namespace partita::oracle {
 
-enum class Interruption : std::uint8_t { kFree, kNone, kCost };
+enum class Interruption : std::uint8_t { kFree, kNone, kCost, kPays };
 
 // From this time of every day on the GPUs are to have these layouts, one a GPU.
 struct Switch {
@@ -50,7 +50,7 @@ struct Setup {
   double et_a = 2e-7;
 };
 
-// The order and the placement that one of the sixteen names stands for, from the papers and not
+// The order and the placement that one of the seventeen names stands for, from the papers and not
 // from the registry under test. REQUIRES: a known name, or "order+placement".
 void set_scheduler(Setup& setup, const std::string& name);
 

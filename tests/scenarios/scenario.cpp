@@ -34,6 +34,8 @@ class Reader {
   bool expectation(const Words& words);
   void preemption(std::string_view value);
   void job(const Words& words);
+  bool follows_its_job(const Words& words);
+  void not_resumable(const Words& words);
   void memory(const Words& words);
   void early_restart(const Words& words);
   void set_layouts();
@@ -66,8 +68,10 @@ void Reader::preemption(std::string_view value) {
     scenario_.run.preemption = {Mode::kNone, {}};
   } else if (value.starts_with("cost=")) {
     scenario_.run.preemption = {Mode::kCost, seconds(value.substr(5))};
+  } else if (value.starts_with("pays=")) {
+    scenario_.run.preemption = {Mode::kPays, seconds(value.substr(5))};
   } else {
-    mistake(fmt::format("preemption '{}' is not free, none or cost=SECONDS", value));
+    mistake(fmt::format("preemption '{}' is not free, none, cost=SECONDS or pays=SECONDS", value));
   }
 }
 
@@ -133,13 +137,22 @@ void Reader::job(const Words& words) {
   scenario_.run.trace.add(job, words[1]);
 }
 
-// Of the job on the line before.
-void Reader::memory(const Words& words) {
-  workload::Trace& trace = scenario_.run.trace;
+// Whether this line is about the job of the line before, as it has to be.
+bool Reader::follows_its_job(const Words& words) {
+  const workload::Trace& trace = scenario_.run.trace;
   const auto last = JobId{static_cast<std::uint32_t>(trace.jobs.size() - 1)};
-  if (trace.jobs.empty() || trace.id(last) != words[1]) {
-    return mistake("a memory line follows the line of its job");
-  }
+  if (!trace.jobs.empty() && trace.id(last) == words[1]) return true;
+  mistake(fmt::format("a {} line follows the line of its job", words[0]));
+  return false;
+}
+
+void Reader::not_resumable(const Words& words) {
+  if (follows_its_job(words)) scenario_.run.trace.jobs.back().resumable = false;
+}
+
+void Reader::memory(const Words& words) {
+  if (!follows_its_job(words)) return;
+  workload::Trace& trace = scenario_.run.trace;
   trace.memory_curves.resize(trace.jobs.size());
   trace.memory_curves.back() = {number(words[2]), number(words[3]), number(words[4]),
                                 number(words[5])};
@@ -151,6 +164,7 @@ void Reader::early_restart(const Words& words) {
 }
 
 void Reader::line(const Words& words) {
+  if (words[0] == "not-resumable" && words.size() == 2) return not_resumable(words);
   if (words[0] == "memory" && words.size() == 6) return memory(words);
   if (words[0] == "early-restart" && words.size() == 6) return early_restart(words);
   if (words[0] == "job" && words.size() == 10) return job(words);
