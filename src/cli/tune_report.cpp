@@ -163,7 +163,7 @@ std::string agreement_sentence(const TunedMix& tuned) {
 std::string runner_up_sentence(const TunedMix& tuned) {
   const auto change = against_runner_up(tuned);
   if (!change) return "";
-  return fmt::format("Against the next best plan, {}: {} on the tuning days, {}.",
+  return fmt::format("Against the best other plan, {}: {} on the tuning days, {}.",
                      to_text(*tuned.runner_up), percent_of_text(*change),
                      decided(change) ? "decided" : "not decided, either will do");
 }

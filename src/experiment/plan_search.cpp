@@ -13,27 +13,45 @@ namespace partita::experiment {
 namespace {
 
 constexpr std::int64_t kHourMicros = 3'600'000'000;
-constexpr std::size_t kHandful = 8;        // changes that race together
-constexpr std::size_t kFirstWindows = 2;   // of a race; each further lap doubles them
-constexpr std::size_t kChanceWindows = 4;  // fewer say nothing about chance
-constexpr double kStandardErrors = 1;      // worse by so many: dropped
-constexpr int kShakes = 3;                 // changes made at once to leave a local optimum
-constexpr int kVainShakesMax = 6;          // in a row; then the search ends
-constexpr int kShakeTries = 50;            // to find a plan that meets the needs
-constexpr double kLeastGain = 1e-9;        // of the sum: less is rounding
+constexpr std::size_t kHandful = 8;       // changes that race together
+constexpr std::size_t kFirstWindows = 3;  // of a race; each further lap doubles them
+constexpr double kStandardErrors = 1;     // worse by so many: dropped
+constexpr int kShakes = 3;                // changes made at once to leave a local optimum
+constexpr int kVainShakesMax = 6;         // in a row; then the search ends
+constexpr int kShakeTries = 50;           // to find a plan that meets the needs
+constexpr std::size_t kFinishedKept = 2;  // one of them is not the plan chosen
+constexpr double kLeastGain = 1e-9;       // of the sum: less is rounding
 
 struct Scored {
   LayoutPlan plan;
   double sum = 0;  // of ET over the windows
 };
 
+// Differences of two plans, window by window.
+struct Differences {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+
+  void add(double difference) {
+    sum += difference;
+    squares += difference * difference;
+    ++count;
+  }
+  double mean() const { return sum / static_cast<double>(count); }
+  // Of the mean; 0 where one window says nothing about chance.
+  double standard_error() const {
+    if (count < 2) return 0;
+    const auto n = static_cast<double>(count);
+    return std::sqrt(std::max(0.0, squares / n - mean() * mean()) / (n - 1));
+  }
+};
+
 // One that races, and how it did so far.
 struct Runner {
   LayoutPlan plan;
   double sum = 0;
-  double difference = 0;          // to the incumbent, summed
-  double difference_squares = 0;  // of each window
-  std::size_t seen = 0;           // windows
+  Differences to_incumbent;
   bool dropped = false;
 };
 
@@ -64,6 +82,8 @@ class Search {
   void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
            std::size_t last);
   static bool hopeless(const Runner& runner, const Scored& incumbent);
+  // Whether one gains over the other on all windows, by more than chance.
+  bool gains(const Scored& scored, const Scored& over) const;
   bool climb_once(Scored& incumbent, std::size_t block);
   void climb(Scored& incumbent);
   std::optional<LayoutPlan> shaken(const LayoutPlan& plan);
@@ -84,7 +104,7 @@ class Search {
   double spent_ = 0;
   double budget_ = 0;
   std::set<LayoutPlan> tried_;
-  std::vector<Scored> finished_;  // the best two of those tried on all windows
+  std::vector<Scored> finished_;  // the best few of those tried on all windows
 };
 
 void Search::spend(std::size_t runs) {
@@ -106,7 +126,7 @@ void Search::finish(const Scored& scored) {
   if (std::ranges::any_of(finished_, same)) return;
   finished_.push_back(scored);
   std::ranges::stable_sort(finished_, {}, &Scored::sum);
-  if (finished_.size() > 2) finished_.pop_back();
+  if (finished_.size() > kFinishedKept) finished_.pop_back();
 }
 
 LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
@@ -180,11 +200,17 @@ std::vector<LayoutPlan> Search::changes(const LayoutPlan& plan, std::size_t bloc
 
 bool Search::hopeless(const Runner& runner, const Scored& incumbent) {
   if (runner.sum >= incumbent.sum) return true;  // no ET is below zero
-  if (runner.seen < kChanceWindows) return false;
-  const auto n = static_cast<double>(runner.seen);
-  const double mean = runner.difference / n;
-  const double variance = std::max(0.0, runner.difference_squares / n - mean * mean) / (n - 1);
-  return mean > 0 && mean >= kStandardErrors * std::sqrt(variance);
+  const Differences& worse = runner.to_incumbent;
+  return worse.mean() > 0 && worse.mean() >= kStandardErrors * worse.standard_error();
+}
+
+bool Search::gains(const Scored& scored, const Scored& over) const {
+  if (scored.sum >= over.sum * (1 - kLeastGain)) return false;
+  Differences gain;
+  for (const std::size_t window : windows_) {
+    gain.add(scores_.et(over.plan, window) - scores_.et(scored.plan, window));
+  }
+  return gain.mean() >= options_.caution * gain.standard_error();
 }
 
 void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
@@ -201,12 +227,9 @@ void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::siz
     if (runner.dropped) continue;
     for (std::size_t i = first; i < last; ++i) {
       const double et = scores_.et(runner.plan, windows_[i]);
-      const double difference = et - scores_.et(incumbent.plan, windows_[i]);
       runner.sum += et;
-      runner.difference += difference;
-      runner.difference_squares += difference * difference;
+      runner.to_incumbent.add(et - scores_.et(incumbent.plan, windows_[i]));
     }
-    runner.seen = last;
     runner.dropped = hopeless(runner, incumbent);
   }
 }
@@ -220,15 +243,16 @@ bool Search::race(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
     lap(runners, incumbent, first, last);
     first = last;
   }
-  bool improved = false;
+  std::optional<Scored> best;
   for (const Runner& runner : runners) {
-    if (runner.seen < windows_.size()) continue;
-    finish({runner.plan, runner.sum});
-    if (runner.sum >= incumbent.sum * (1 - kLeastGain)) continue;
-    incumbent = {runner.plan, runner.sum};
-    improved = true;
+    if (runner.to_incumbent.count < windows_.size()) continue;
+    const Scored scored{runner.plan, runner.sum};
+    finish(scored);
+    if (gains(scored, incumbent) && (!best || scored.sum < best->sum)) best = scored;
   }
-  return improved;
+  if (!best) return false;
+  incumbent = *std::move(best);
+  return true;
 }
 
 // Tries the changes of the incumbent until one helps; false when none did.
@@ -278,7 +302,7 @@ void Search::improve(Scored& best) {
     Scored incumbent = full(*other);
     finish(incumbent);
     climb(incumbent);
-    if (incumbent.sum >= best.sum * (1 - kLeastGain)) continue;
+    if (!gains(incumbent, best)) continue;
     best = std::move(incumbent);
     vain = -1;
   }
@@ -305,7 +329,10 @@ Result<FoundPlan> Search::run() {
     return Error{"no plan that was tried can run every window: " + scores_.reason()};
   }
   found.plan = best->plan;
-  if (finished_.size() > 1 && finished_[1].sum < kCannotRun) found.runner_up = finished_[1].plan;
+  for (const Scored& scored : finished_) {
+    if (scored.plan == best->plan || scored.sum >= kCannotRun || found.runner_up) continue;
+    found.runner_up = scored.plan;
+  }
   found.evaluations = spent_;
   return found;
 }

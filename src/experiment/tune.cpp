@@ -64,6 +64,7 @@ class Tuner {
     search_.gpus = setting.run.gpus;
     search_.segments = options.segments;
     search_.evaluations = options.evaluations;
+    search_.caution = options.caution;
     search_.seed = options.seed;
   }
 
