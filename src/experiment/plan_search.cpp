@@ -17,7 +17,7 @@ constexpr std::size_t kHandful = 8;       // changes that race together
 constexpr std::size_t kFirstWindows = 3;  // of a race; each further lap doubles them
 constexpr double kStandardErrors = 1;     // worse by so many: dropped
 constexpr int kShakes = 3;                // changes made at once to leave a local optimum
-constexpr int kVainShakesMax = 6;         // in a row; then the search ends
+constexpr int kVainShakesMax = 4;         // in a row; then the search ends
 constexpr int kShakeTries = 50;           // to find a plan that meets the needs
 constexpr std::size_t kFinishedKept = 2;  // one of them is not the plan chosen
 constexpr double kLeastGain = 1e-9;       // of the sum: less is rounding
@@ -72,13 +72,16 @@ class Search {
   Scored full(const LayoutPlan& plan);
   void finish(const Scored& scored);
   Result<Scored> best_first();
+  std::size_t best_at_first_glance(const std::vector<LayoutPlan>& plans);
   LayoutPlan in_segments(const Mix& mix, std::size_t segments) const;
   void hardest_first(const LayoutPlan& plan);
 
   std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
   void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
+  // Those that were not dropped before the last window.
+  std::vector<Scored> race(const std::vector<LayoutPlan>& plans, const Scored& incumbent);
   // Whether one of the handful is better than the incumbent; then the best of them is put there.
-  bool race(const std::vector<LayoutPlan>& handful, Scored& incumbent);
+  bool improves(const std::vector<LayoutPlan>& handful, Scored& incumbent);
   void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
            std::size_t last);
   static bool hopeless(const Runner& runner, const Scored& incumbent);
@@ -138,21 +141,42 @@ LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
   return plan;
 }
 
+// The first mixes race as changes do, against the one that is best on a few windows: the worst of
+// them have the longest queues, and take the longest to simulate.
 Result<Scored> Search::best_first() {
   const auto mixes = needs_.first_mixes(options_.gpus);
   if (!mixes) return mixes.error();
+  std::vector<LayoutPlan> plans;
+  for (const Mix& mix : *mixes) plans.push_back(in_segments(mix, 1));
+  tried_.insert(plans.begin(), plans.end());
+  const std::size_t leader = best_at_first_glance(plans);
+  Scored best = full(plans[leader]);
+  finish(best);
+  hardest_first(best.plan);
+  plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(leader));
+  for (const Scored& scored : race(plans, best)) {
+    if (scored.sum < best.sum) best = scored;
+  }
+  return best;
+}
+
+std::size_t Search::best_at_first_glance(const std::vector<LayoutPlan>& plans) {
+  std::vector<std::size_t> few;  // spread over all windows, whatever their number
+  for (std::size_t i = 0; i < kFirstWindows; ++i) {
+    few.push_back(windows_[i * windows_.size() / kFirstWindows]);
+  }
   std::vector<PlanScores::Pair> pairs;
-  for (const Mix& mix : *mixes) {
-    for (const std::size_t window : windows_) pairs.push_back({in_segments(mix, 1), window});
+  for (const LayoutPlan& plan : plans) {
+    for (const std::size_t window : few) pairs.push_back({plan, window});
   }
   scores_.simulate(pairs);
-  std::optional<Scored> best;
-  for (const Mix& mix : *mixes) {
-    Scored each = full(in_segments(mix, 1));
-    finish(each);
-    if (!best || each.sum < best->sum) best = std::move(each);
+  spend(pairs.size());
+  std::vector<double> sums;
+  for (const LayoutPlan& plan : plans) {
+    const std::vector<double> ets = scores_.all(plan, few);
+    sums.push_back(std::accumulate(ets.begin(), ets.end(), 0.0));
   }
-  return *best;
+  return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
 }
 
 // What is lost on the windows with the highest ET can hardly be made up for on the others.
@@ -234,20 +258,27 @@ void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::siz
   }
 }
 
-bool Search::race(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
-  std::vector<Runner> runners(handful.size());
-  for (std::size_t i = 0; i < handful.size(); ++i) runners[i].plan = handful[i];
+std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Scored& incumbent) {
+  std::vector<Runner> runners(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) runners[i].plan = plans[i];
   std::size_t first = 0;
   for (std::size_t many = kFirstWindows; first < windows_.size(); many *= 2) {
     const std::size_t last = std::min(windows_.size(), first + many);
     lap(runners, incumbent, first, last);
     first = last;
   }
-  std::optional<Scored> best;
+  std::vector<Scored> lasted;
   for (const Runner& runner : runners) {
     if (runner.to_incumbent.count < windows_.size()) continue;
-    const Scored scored{runner.plan, runner.sum};
-    finish(scored);
+    lasted.push_back({runner.plan, runner.sum});
+    finish(lasted.back());
+  }
+  return lasted;
+}
+
+bool Search::improves(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
+  std::optional<Scored> best;
+  for (const Scored& scored : race(handful, incumbent)) {
     if (gains(scored, incumbent) && (!best || scored.sum < best->sum)) best = scored;
   }
   if (!best) return false;
@@ -268,7 +299,7 @@ bool Search::climb_once(Scored& incumbent, std::size_t block) {
     }
     const bool last = i + 1 == untried.size();
     if (handful.empty() || (handful.size() < kHandful && !last)) continue;
-    if (race(handful, incumbent)) return true;
+    if (improves(handful, incumbent)) return true;
     handful.clear();
   }
   return false;
@@ -316,7 +347,6 @@ Result<FoundPlan> Search::run() {
   if (!best) return best.error();
   FoundPlan found;
   found.start = best->plan;
-  hardest_first(best->plan);
   improve(*best);
   if (timetable) {
     finished_.clear();
