@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kHourMicros = 3'600'000'000;
 constexpr std::size_t kHandful = 8;       // changes that race together
 constexpr std::size_t kFirstWindows = 3;  // of a race; each further lap doubles them
-constexpr double kStandardErrors = 1;     // worse by so many: dropped
+constexpr double kDropErrors = 1;         // standard errors by which a change is worse: dropped
+constexpr double kDropErrorsFirst = 3;    // the same of a first mix, of which there are few
 constexpr int kShakes = 3;                // changes made at once to leave a local optimum
 constexpr int kVainShakesMax = 4;         // in a row; then the search ends
 constexpr int kShakeTries = 50;           // to find a plan that meets the needs
@@ -79,12 +80,13 @@ class Search {
   std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
   void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
   // Those that were not dropped before the last window.
-  std::vector<Scored> race(const std::vector<LayoutPlan>& plans, const Scored& incumbent);
+  std::vector<Scored> race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+                           double drop_errors);
   // Whether one of the handful is better than the incumbent; then the best of them is put there.
   bool improves(const std::vector<LayoutPlan>& handful, Scored& incumbent);
   void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
            std::size_t last);
-  static bool hopeless(const Runner& runner, const Scored& incumbent);
+  static bool hopeless(const Runner& runner, const Scored& incumbent, double drop_errors);
   // Whether one gains over the other on all windows, by more than chance.
   bool gains(const Scored& scored, const Scored& over) const;
   bool climb_once(Scored& incumbent, std::size_t block);
@@ -154,7 +156,7 @@ Result<Scored> Search::best_first() {
   finish(best);
   hardest_first(best.plan);
   plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(leader));
-  for (const Scored& scored : race(plans, best)) {
+  for (const Scored& scored : race(plans, best, kDropErrorsFirst)) {
     if (scored.sum < best.sum) best = scored;
   }
   return best;
@@ -222,10 +224,10 @@ std::vector<LayoutPlan> Search::changes(const LayoutPlan& plan, std::size_t bloc
   return plans;
 }
 
-bool Search::hopeless(const Runner& runner, const Scored& incumbent) {
+bool Search::hopeless(const Runner& runner, const Scored& incumbent, double drop_errors) {
   if (runner.sum >= incumbent.sum) return true;  // no ET is below zero
   const Differences& worse = runner.to_incumbent;
-  return worse.mean() > 0 && worse.mean() >= kStandardErrors * worse.standard_error();
+  return worse.mean() > 0 && worse.mean() >= drop_errors * worse.standard_error();
 }
 
 bool Search::gains(const Scored& scored, const Scored& over) const {
@@ -254,17 +256,20 @@ void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::siz
       runner.sum += et;
       runner.to_incumbent.add(et - scores_.et(incumbent.plan, windows_[i]));
     }
-    runner.dropped = hopeless(runner, incumbent);
   }
 }
 
-std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Scored& incumbent) {
+std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+                                 double drop_errors) {
   std::vector<Runner> runners(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) runners[i].plan = plans[i];
   std::size_t first = 0;
   for (std::size_t many = kFirstWindows; first < windows_.size(); many *= 2) {
     const std::size_t last = std::min(windows_.size(), first + many);
     lap(runners, incumbent, first, last);
+    for (Runner& runner : runners) {
+      runner.dropped = runner.dropped || hopeless(runner, incumbent, drop_errors);
+    }
     first = last;
   }
   std::vector<Scored> lasted;
@@ -278,7 +283,7 @@ std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Sco
 
 bool Search::improves(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
   std::optional<Scored> best;
-  for (const Scored& scored : race(handful, incumbent)) {
+  for (const Scored& scored : race(handful, incumbent, kDropErrors)) {
     if (gains(scored, incumbent) && (!best || scored.sum < best->sum)) best = scored;
   }
   if (!best) return false;
