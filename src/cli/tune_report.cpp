@@ -137,6 +137,9 @@ std::string rival_sentence(const TunedMix& tuned, const Rival& rival) {
     return fmt::format("Against {}: one day cannot say whether the difference is luck.",
                        rival.name);
   }
+  if (std::ranges::equal(judged_et(tuned), rival.et)) {
+    return fmt::format("The search found nothing better than {}.", rival.name);
+  }
   if (!decided(change)) {
     return fmt::format("Whether it is better than {} is not decided by these days.", rival.name);
   }

@@ -288,6 +288,29 @@ TEST(Tune, ATimetableIsNoWorseThanTheStaticMixItBeginsWith) {
   EXPECT_LE(mean(tuned->et), mean(tuned->start_et));
 }
 
+TEST(Tune, AFoldWhosePlanCannotRunWhatItLeftOutSaysSo) {
+  // These jobs fit a slice of every layout but 1, yet wait for the one they ask for: what a fold
+  // leaves out may ask for another.
+  Windows windows;
+  for (const std::size_t size : {0U, 1U}) {
+    workload::Trace trace;
+    trace.class_names = {"asks"};
+    for (int i = 0; i < 30; ++i) {
+      workload::Job job = job_at(i, size == 0 ? 1'000 : 12);
+      job.time[0] = Micros::seconds(20);
+      job.time[1] = Micros::seconds(10);
+      trace.add(job, std::to_string(i));
+    }
+    windows.push_back(trace);
+  }
+  TuneSetting setting = setting_of(1, "fifo+requested");
+  const auto tuned = tune_mix(windows, setting, few());
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  ASSERT_EQ(tuned->folds.size(), 2U);
+  EXPECT_TRUE(tuned->unseen_et.empty());
+  EXPECT_NE(tuned->unseen_reason.find("no layout of the run offers that"), std::string::npos);
+}
+
 TEST(Tune, BlocksOfNeighboursAreLeftOutOnceEach) {
   for (std::size_t windows = 2; windows < 20; ++windows) {
     for (std::size_t folds = 2; folds < 8; ++folds) {
