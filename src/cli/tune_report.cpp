@@ -137,6 +137,9 @@ std::string rival_sentence(const TunedMix& tuned, const Rival& rival) {
     return fmt::format("Against {}: one day cannot say whether the difference is luck.",
                        rival.name);
   }
+  if (std::ranges::equal(judged_et(tuned), rival.et)) {
+    return fmt::format("The search found nothing better than {}.", rival.name);
+  }
   if (!decided(change)) {
     return fmt::format("Whether it is better than {} is not decided by these days.", rival.name);
   }
@@ -163,7 +166,7 @@ std::string agreement_sentence(const TunedMix& tuned) {
 std::string runner_up_sentence(const TunedMix& tuned) {
   const auto change = against_runner_up(tuned);
   if (!change) return "";
-  return fmt::format("Against the next best plan, {}: {} on the tuning days, {}.",
+  return fmt::format("Against the best other plan, {}: {} on the tuning days, {}.",
                      to_text(*tuned.runner_up), percent_of_text(*change),
                      decided(change) ? "decided" : "not decided, either will do");
 }

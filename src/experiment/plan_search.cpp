@@ -13,27 +13,46 @@ namespace partita::experiment {
 namespace {
 
 constexpr std::int64_t kHourMicros = 3'600'000'000;
-constexpr std::size_t kHandful = 8;        // changes that race together
-constexpr std::size_t kFirstWindows = 2;   // of a race; each further lap doubles them
-constexpr std::size_t kChanceWindows = 4;  // fewer say nothing about chance
-constexpr double kStandardErrors = 1;      // worse by so many: dropped
-constexpr int kShakes = 3;                 // changes made at once to leave a local optimum
-constexpr int kVainShakesMax = 6;          // in a row; then the search ends
-constexpr int kShakeTries = 50;            // to find a plan that meets the needs
-constexpr double kLeastGain = 1e-9;        // of the sum: less is rounding
+constexpr std::size_t kHandful = 8;       // changes that race together
+constexpr std::size_t kFirstWindows = 3;  // of a race; each further lap doubles them
+constexpr double kDropErrors = 1;         // standard errors by which a change is worse: dropped
+constexpr double kDropErrorsFirst = 3;    // the same of a first mix, of which there are few
+constexpr int kShakes = 3;                // changes made at once to leave a local optimum
+constexpr int kVainShakesMax = 4;         // in a row; then the search ends
+constexpr int kShakeTries = 50;           // to find a plan that meets the needs
+constexpr std::size_t kFinishedKept = 2;  // one of them is not the plan chosen
+constexpr double kLeastGain = 1e-9;       // of the sum: less is rounding
 
 struct Scored {
   LayoutPlan plan;
   double sum = 0;  // of ET over the windows
 };
 
+// Differences of two plans, window by window.
+struct Differences {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+
+  void add(double difference) {
+    sum += difference;
+    squares += difference * difference;
+    ++count;
+  }
+  double mean() const { return sum / static_cast<double>(count); }
+  // Of the mean; 0 where one window says nothing about chance.
+  double standard_error() const {
+    if (count < 2) return 0;
+    const auto n = static_cast<double>(count);
+    return std::sqrt(std::max(0.0, squares / n - mean() * mean()) / (n - 1));
+  }
+};
+
 // One that races, and how it did so far.
 struct Runner {
   LayoutPlan plan;
   double sum = 0;
-  double difference = 0;          // to the incumbent, summed
-  double difference_squares = 0;  // of each window
-  std::size_t seen = 0;           // windows
+  Differences to_incumbent;
   bool dropped = false;
 };
 
@@ -54,16 +73,22 @@ class Search {
   Scored full(const LayoutPlan& plan);
   void finish(const Scored& scored);
   Result<Scored> best_first();
+  std::size_t best_at_first_glance(const std::vector<LayoutPlan>& plans);
   LayoutPlan in_segments(const Mix& mix, std::size_t segments) const;
   void hardest_first(const LayoutPlan& plan);
 
   std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
   void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
+  // Those that were not dropped before the last window.
+  std::vector<Scored> race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+                           double drop_errors);
   // Whether one of the handful is better than the incumbent; then the best of them is put there.
-  bool race(const std::vector<LayoutPlan>& handful, Scored& incumbent);
+  bool improves(const std::vector<LayoutPlan>& handful, Scored& incumbent);
   void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
            std::size_t last);
-  static bool hopeless(const Runner& runner, const Scored& incumbent);
+  static bool hopeless(const Runner& runner, const Scored& incumbent, double drop_errors);
+  // Whether one gains over the other on all windows, by more than chance.
+  bool gains(const Scored& scored, const Scored& over) const;
   bool climb_once(Scored& incumbent, std::size_t block);
   void climb(Scored& incumbent);
   std::optional<LayoutPlan> shaken(const LayoutPlan& plan);
@@ -84,7 +109,7 @@ class Search {
   double spent_ = 0;
   double budget_ = 0;
   std::set<LayoutPlan> tried_;
-  std::vector<Scored> finished_;  // the best two of those tried on all windows
+  std::vector<Scored> finished_;  // the best few of those tried on all windows
 };
 
 void Search::spend(std::size_t runs) {
@@ -106,7 +131,7 @@ void Search::finish(const Scored& scored) {
   if (std::ranges::any_of(finished_, same)) return;
   finished_.push_back(scored);
   std::ranges::stable_sort(finished_, {}, &Scored::sum);
-  if (finished_.size() > 2) finished_.pop_back();
+  if (finished_.size() > kFinishedKept) finished_.pop_back();
 }
 
 LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
@@ -118,21 +143,42 @@ LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
   return plan;
 }
 
+// The first mixes race as changes do, against the one that is best on a few windows: the worst of
+// them have the longest queues, and take the longest to simulate.
 Result<Scored> Search::best_first() {
   const auto mixes = needs_.first_mixes(options_.gpus);
   if (!mixes) return mixes.error();
+  std::vector<LayoutPlan> plans;
+  for (const Mix& mix : *mixes) plans.push_back(in_segments(mix, 1));
+  tried_.insert(plans.begin(), plans.end());
+  const std::size_t leader = best_at_first_glance(plans);
+  Scored best = full(plans[leader]);
+  finish(best);
+  hardest_first(best.plan);
+  plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(leader));
+  for (const Scored& scored : race(plans, best, kDropErrorsFirst)) {
+    if (scored.sum < best.sum) best = scored;
+  }
+  return best;
+}
+
+std::size_t Search::best_at_first_glance(const std::vector<LayoutPlan>& plans) {
+  std::vector<std::size_t> few;  // spread over all windows, whatever their number
+  for (std::size_t i = 0; i < kFirstWindows; ++i) {
+    few.push_back(windows_[i * windows_.size() / kFirstWindows]);
+  }
   std::vector<PlanScores::Pair> pairs;
-  for (const Mix& mix : *mixes) {
-    for (const std::size_t window : windows_) pairs.push_back({in_segments(mix, 1), window});
+  for (const LayoutPlan& plan : plans) {
+    for (const std::size_t window : few) pairs.push_back({plan, window});
   }
   scores_.simulate(pairs);
-  std::optional<Scored> best;
-  for (const Mix& mix : *mixes) {
-    Scored each = full(in_segments(mix, 1));
-    finish(each);
-    if (!best || each.sum < best->sum) best = std::move(each);
+  spend(pairs.size());
+  std::vector<double> sums;
+  for (const LayoutPlan& plan : plans) {
+    const std::vector<double> ets = scores_.all(plan, few);
+    sums.push_back(std::accumulate(ets.begin(), ets.end(), 0.0));
   }
-  return *best;
+  return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
 }
 
 // What is lost on the windows with the highest ET can hardly be made up for on the others.
@@ -178,13 +224,19 @@ std::vector<LayoutPlan> Search::changes(const LayoutPlan& plan, std::size_t bloc
   return plans;
 }
 
-bool Search::hopeless(const Runner& runner, const Scored& incumbent) {
+bool Search::hopeless(const Runner& runner, const Scored& incumbent, double drop_errors) {
   if (runner.sum >= incumbent.sum) return true;  // no ET is below zero
-  if (runner.seen < kChanceWindows) return false;
-  const auto n = static_cast<double>(runner.seen);
-  const double mean = runner.difference / n;
-  const double variance = std::max(0.0, runner.difference_squares / n - mean * mean) / (n - 1);
-  return mean > 0 && mean >= kStandardErrors * std::sqrt(variance);
+  const Differences& worse = runner.to_incumbent;
+  return worse.mean() > 0 && worse.mean() >= drop_errors * worse.standard_error();
+}
+
+bool Search::gains(const Scored& scored, const Scored& over) const {
+  if (scored.sum >= over.sum * (1 - kLeastGain)) return false;
+  Differences gain;
+  for (const std::size_t window : windows_) {
+    gain.add(scores_.et(over.plan, window) - scores_.et(scored.plan, window));
+  }
+  return gain.mean() >= options_.caution * gain.standard_error();
 }
 
 void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
@@ -201,34 +253,42 @@ void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::siz
     if (runner.dropped) continue;
     for (std::size_t i = first; i < last; ++i) {
       const double et = scores_.et(runner.plan, windows_[i]);
-      const double difference = et - scores_.et(incumbent.plan, windows_[i]);
       runner.sum += et;
-      runner.difference += difference;
-      runner.difference_squares += difference * difference;
+      runner.to_incumbent.add(et - scores_.et(incumbent.plan, windows_[i]));
     }
-    runner.seen = last;
-    runner.dropped = hopeless(runner, incumbent);
   }
 }
 
-bool Search::race(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
-  std::vector<Runner> runners(handful.size());
-  for (std::size_t i = 0; i < handful.size(); ++i) runners[i].plan = handful[i];
+std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+                                 double drop_errors) {
+  std::vector<Runner> runners(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) runners[i].plan = plans[i];
   std::size_t first = 0;
   for (std::size_t many = kFirstWindows; first < windows_.size(); many *= 2) {
     const std::size_t last = std::min(windows_.size(), first + many);
     lap(runners, incumbent, first, last);
+    for (Runner& runner : runners) {
+      runner.dropped = runner.dropped || hopeless(runner, incumbent, drop_errors);
+    }
     first = last;
   }
-  bool improved = false;
+  std::vector<Scored> lasted;
   for (const Runner& runner : runners) {
-    if (runner.seen < windows_.size()) continue;
-    finish({runner.plan, runner.sum});
-    if (runner.sum >= incumbent.sum * (1 - kLeastGain)) continue;
-    incumbent = {runner.plan, runner.sum};
-    improved = true;
+    if (runner.to_incumbent.count < windows_.size()) continue;
+    lasted.push_back({runner.plan, runner.sum});
+    finish(lasted.back());
   }
-  return improved;
+  return lasted;
+}
+
+bool Search::improves(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
+  std::optional<Scored> best;
+  for (const Scored& scored : race(handful, incumbent, kDropErrors)) {
+    if (gains(scored, incumbent) && (!best || scored.sum < best->sum)) best = scored;
+  }
+  if (!best) return false;
+  incumbent = *std::move(best);
+  return true;
 }
 
 // Tries the changes of the incumbent until one helps; false when none did.
@@ -244,7 +304,7 @@ bool Search::climb_once(Scored& incumbent, std::size_t block) {
     }
     const bool last = i + 1 == untried.size();
     if (handful.empty() || (handful.size() < kHandful && !last)) continue;
-    if (race(handful, incumbent)) return true;
+    if (improves(handful, incumbent)) return true;
     handful.clear();
   }
   return false;
@@ -278,7 +338,7 @@ void Search::improve(Scored& best) {
     Scored incumbent = full(*other);
     finish(incumbent);
     climb(incumbent);
-    if (incumbent.sum >= best.sum * (1 - kLeastGain)) continue;
+    if (!gains(incumbent, best)) continue;
     best = std::move(incumbent);
     vain = -1;
   }
@@ -292,7 +352,6 @@ Result<FoundPlan> Search::run() {
   if (!best) return best.error();
   FoundPlan found;
   found.start = best->plan;
-  hardest_first(best->plan);
   improve(*best);
   if (timetable) {
     finished_.clear();
@@ -305,7 +364,10 @@ Result<FoundPlan> Search::run() {
     return Error{"no plan that was tried can run every window: " + scores_.reason()};
   }
   found.plan = best->plan;
-  if (finished_.size() > 1 && finished_[1].sum < kCannotRun) found.runner_up = finished_[1].plan;
+  for (const Scored& scored : finished_) {
+    if (scored.plan == best->plan || scored.sum >= kCannotRun || found.runner_up) continue;
+    found.runner_up = scored.plan;
+  }
   found.evaluations = spent_;
   return found;
 }

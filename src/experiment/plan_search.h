@@ -17,6 +17,9 @@ struct SearchOptions {
   std::size_t segments = 1;  // 1: a static mix; more: switches a day
   std::uint64_t evaluations =
       1'000;  // of a plan on all windows, at most; one dropped early is less
+  // By how many standard errors of the differences a change must help. Small gains on few windows
+  // are mostly luck, and many of them together are worse than none on other windows.
+  double caution = 1;
   std::uint64_t seed = 1;
   std::function<void(double)> progress = {};  // fraction of the evaluations spent
 };
@@ -24,7 +27,7 @@ struct SearchOptions {
 struct FoundPlan {
   LayoutPlan plan;
   LayoutPlan start;                     // the best of the first mixes
-  std::optional<LayoutPlan> runner_up;  // the next best of those tried on all windows
+  std::optional<LayoutPlan> runner_up;  // the best other one of those tried on all windows
   double evaluations = 0;
 };
 

@@ -64,6 +64,7 @@ class Tuner {
     search_.gpus = setting.run.gpus;
     search_.segments = options.segments;
     search_.evaluations = options.evaluations;
+    search_.caution = options.caution;
     search_.seed = options.seed;
   }
 
@@ -106,18 +107,19 @@ Status Tuner::cross_validate(TunedMix& tuned) {
 
 void Tuner::judge_unseen(TunedMix& tuned) {
   for (const Fold& fold : tuned.folds) {
-    const std::vector<double> et = scores_.all(fold.plan, fold.left_out);
-    const std::vector<double> start_et = scores_.all(fold.start, fold.left_out);
-    tuned.unseen_et.insert(tuned.unseen_et.end(), et.begin(), et.end());
-    tuned.unseen_start_et.insert(tuned.unseen_start_et.end(), start_et.begin(), start_et.end());
+    const auto append = [&](const LayoutPlan& plan, std::vector<double>& ets) {
+      for (const double et : scores_.all(plan, fold.left_out)) {
+        ets.push_back(et);
+        if (et < kCannotRun || !tuned.unseen_reason.empty()) continue;
+        tuned.unseen_reason = scores_.of_text(to_text(plan)).error().message;
+      }
+    };
+    append(fold.plan, tuned.unseen_et);
+    append(fold.start, tuned.unseen_start_et);
   }
-  const auto failed = [](const std::vector<double>& ets) {
-    return std::ranges::any_of(ets, [](double et) { return et >= kCannotRun; });
-  };
-  if (!failed(tuned.unseen_et) && !failed(tuned.unseen_start_et)) return;
+  if (tuned.unseen_reason.empty()) return;
   tuned.unseen_et.clear();
   tuned.unseen_start_et.clear();
-  tuned.unseen_reason = scores_.reason();
 }
 
 Result<TunedMix> Tuner::run() {

@@ -25,6 +25,7 @@ namespace partita::experiment {
 struct TuneOptions {
   std::size_t segments = 1;  // 1: static; more: switches a day, at equal distances at first
   std::uint64_t evaluations = 1'000;  // of each search; see SearchOptions
+  double caution = 1;                 // see SearchOptions
   // Blocks of neighbouring windows that are left out in turn; as many as windows where those are
   // fewer. Below 2: no cross-validation.
   std::size_t folds = 5;
@@ -55,7 +56,7 @@ struct TunedMix {
   std::vector<double> et;  // of it by window, all of which it saw
   LayoutPlan start;  // the best of the mixes it began with: one layout for all, if that can be
   std::vector<double> start_et;
-  std::optional<LayoutPlan> runner_up;  // the next best of those tried on all windows
+  std::optional<LayoutPlan> runner_up;  // the best other one of those tried on all windows
   std::vector<double> runner_up_et;
 
   std::vector<Fold> folds;  // empty without cross-validation
