@@ -85,25 +85,29 @@ Json changes_json(const TriedPolicy& judged, const TriedPolicy& today) {
   return json;
 }
 
-std::string today_table(const Advice& advice, bool bold) {
-  std::vector<Table::Column> columns{{"mean of the windows kept back", Align::kLeft},
-                                     {"advised", Align::kRight}};
+// One table for each of today's policies.
+std::string today_tables(const Advice& advice, bool bold) {
+  std::string text;
   for (const TriedPolicy& today : advice.today) {
-    columns.push_back({"today: " + today.policy.name, Align::kRight});
-    columns.push_back({"change", Align::kRight});
-  }
-  Table table(std::move(columns));
-  for (const Figure& figure : kFigures) {
-    const std::vector<double> advised = figure.values(advice.judged);
-    std::vector<std::string> row{figure.name, with_interval(advised, figure.digits)};
-    for (const TriedPolicy& today : advice.today) {
-      row.push_back(today.ran() ? with_interval(figure.values(today), figure.digits)
-                                : "cannot run");
-      row.push_back(today.ran() ? percent_text(advised, figure.values(today)) : "");
+    text += fmt::format("Against today's {} ({}/{})", today.policy.name, today.policy.scheduler,
+                        today.policy.repartition);
+    if (!today.ran()) {
+      text += fmt::format(": cannot run these jobs ({})\n\n", today.cannot_run);
+      continue;
     }
-    table.add(std::move(row));
+    Table table({{"mean of the windows kept back", Align::kLeft},
+                 {"today", Align::kRight},
+                 {"advised", Align::kRight},
+                 {"change", Align::kRight}});
+    for (const Figure& figure : kFigures) {
+      const std::vector<double> before = figure.values(today);
+      const std::vector<double> advised = figure.values(advice.judged);
+      table.add({figure.name, with_interval(before, figure.digits),
+                 with_interval(advised, figure.digits), percent_text(advised, before)});
+    }
+    text += "\n\n" + table.text(bold) + "\n";
   }
-  return table.text(bold);
+  return text;
 }
 
 std::string portfolio_table(const Advice& advice, bool bold) {
@@ -134,7 +138,8 @@ std::string sentence_of(const Advice& advice) {
 
 std::string drivers_text(const Advice& advice) {
   if (advice.drivers.empty()) return "";
-  std::string text = "What drives it, each by itself on average:";
+  std::string text =
+      fmt::format("What drives it, from {}, each part by itself on average:", advice.drivers_from);
   for (const experiment::Driver& driver : advice.drivers) {
     text += fmt::format(" {} {:+.1f} %", driver.part, 100 * driver.change);
     text += &driver == &advice.drivers.back() ? ".\n" : ",";
@@ -147,10 +152,12 @@ std::string wrong_text(const Advice& advice) {
   const double exact = advice.judged.mean_et();
   for (const experiment::WrongEstimates& wrong : advice.wrong) {
     text += fmt::format(
-        "Run times wrong by about {:.0f} %: its ET is {:+.1f} % of what it is with right ones, and "
-        "{:+.1f} % against today's with the same.\n",
+        "Run times wrong by about {:.0f} %: its ET changes by {:+.1f} %, and is {:+.1f} % against "
+        "{} "
+        "with the same wrong times.\n",
         100 * wrong.error, 100 * (wrong.et_advised / exact - 1),
-        100 * (wrong.et_advised / wrong.et_today - 1));
+        100 * (wrong.et_advised / wrong.et_today - 1),
+        advice.today[advice.compared_with].policy.name);
   }
   return text;
 }
@@ -179,9 +186,10 @@ Json figures_of(const Advice& advice) {
     drivers.push_back({driver.part, fmt::format("{:+.1f} %", 100 * driver.change)});
   }
   if (!drivers.empty()) {
-    figures.push_back(table_figure("What drives the change of ET",
-                                   "From the best of today's; Shapley's value of the logarithm.",
-                                   {"part", "change"}, std::move(drivers)));
+    figures.push_back(
+        table_figure("What drives the change of ET",
+                     fmt::format("From {}; Shapley's value of the logarithm.", advice.drivers_from),
+                     {"part", "change"}, std::move(drivers)));
   }
   Json wrong = Json::array();
   for (const experiment::WrongEstimates& each : advice.wrong) {
@@ -232,6 +240,7 @@ Json advice_json(const Values& values, const Advice& advice) {
     json["today"].push_back(std::move(row));
   }
   json["compared_with"] = advice.today[advice.compared_with].policy.name;
+  json["drivers_from"] = advice.drivers_from;
   json["drivers"] = Json::object();
   for (const experiment::Driver& driver : advice.drivers) {
     json["drivers"][driver.part] = 100 * driver.change;
@@ -259,7 +268,7 @@ std::string advice_text(const Values& values, const Advice& advice, bool bold) {
                                  advice.advised.scheduler, advice.advised.repartition,
                                  format_preemption(advice.advised.preemption), commands.serve,
                                  commands.simulate, sentence_of(advice));
-  text += today_table(advice, bold) + "\n" + drivers_text(advice) + wrong_text(advice);
+  text += today_tables(advice, bold) + drivers_text(advice) + wrong_text(advice);
   if (!advice.bounds.empty()) {
     text += fmt::format(
         "On {} of the windows its ET is {:.0f} % above a bound that no policy can beat.\n",

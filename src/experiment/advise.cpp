@@ -285,10 +285,14 @@ Status Adviser::judge(Advice& advice) {
 
 // Each part is today's or the advised one: eight policies, of which two are known.
 void Adviser::find_drivers(Advice& advice) {
-  const AdvisedPolicy& today = advice.today[advice.compared_with].policy;
+  const TriedPolicy* from = nullptr;
+  for (const TriedPolicy& each : advice.today) {
+    if (!each.ran() || each.policy.repartition.starts_with("ondemand")) continue;
+    if (from == nullptr || each.mean_et() < from->mean_et()) from = &each;
+  }
+  if (from == nullptr || from->policy == advice.advised) return;
+  const AdvisedPolicy& today = from->policy;
   const AdvisedPolicy& advised = advice.advised;
-  // An instance made for each job belongs to a placement that asks for one: no half of it runs.
-  if (today == advised || today.repartition.starts_with("ondemand")) return;
   std::vector<AdvisedPolicy> mixed;
   for (unsigned parts = 0; parts < 8; ++parts) {
     mixed.push_back({"", (parts & 1U) != 0 ? advised.scheduler : today.scheduler,
@@ -301,6 +305,7 @@ void Adviser::find_drivers(Advice& advice) {
     return std::log(tried[with].mean_et()) - std::log(tried[without].mean_et());
   };
   constexpr std::array<const char*, 3> kParts{"order", "preemption", "layout"};
+  advice.drivers_from = today.name;
   for (unsigned part = 0; part < kParts.size(); ++part) {
     const unsigned bit = 1U << part;
     const unsigned a = 1U << ((part + 1) % 3);

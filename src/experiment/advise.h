@@ -82,7 +82,10 @@ struct Advice {
   TriedPolicy judged;                  // on the others, as all that follows
   std::vector<TriedPolicy> today;
   std::size_t compared_with = 0;  // of today's, the best one
-  std::vector<Driver> drivers;    // from the best of today's; empty where it is the advice itself
+  // From the best of today's that has no instance made for each job: the placement belongs to that,
+  // and no half of it can be run. Empty where there is no such one, or it is the advice itself.
+  std::vector<Driver> drivers;
+  std::string drivers_from;
   std::vector<WrongEstimates> wrong;
   std::vector<RunRecord> bounds;  // of the first windows
   double bound_gap = 0;           // ET of the advice above the bound, as a share of it, there
