@@ -61,12 +61,11 @@ std::string meaning_text(const experiment::Summary& summary) {
   const std::string together =
       summary.compared() == 1
           ? ""
-          : fmt::format(" They hold for all {} policies at once, hence {:.3g} % for each.",
+          : fmt::format("; the intervals of either hold for all {} policies at once, {:.3g} % each",
                         summary.compared(), 100 * (1 - (1 - summary.confidence) / count));
   return fmt::format(
-      "\nThe verdict is the side of 0 on which the interval of \"ET against {}\" (a ratio of "
-      "means) "
-      "lies.{}\n\"Day by day\" is the geometric mean of the days' own ratios.\n",
+      "\n\"ET against {}\" is a ratio of means, \"day by day\" the geometric mean of the days' own "
+      "ratios{}.\nThe verdict is the side of 0 on which the interval of the first lies.\n",
       summary.reference, together);
 }
 

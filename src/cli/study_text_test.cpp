@@ -56,7 +56,7 @@ TEST(StudyText, ATableShowsTheIntervalThatDecidesTheVerdictAndTheDaysAlike) {
 TEST(StudyText, SeveralPoliciesShareTheConfidence) {
   const std::string text =
       text_of(runs_of("s", std::vector<double>(12, 0.8), 3), StudySetting::Shown::kTable);
-  EXPECT_TRUE(has(text, "They hold for all 4 policies at once, hence 98.8 % for each.")) << text;
+  EXPECT_TRUE(has(text, "hold for all 4 policies at once, 98.8 % each.")) << text;
 }
 
 TEST(StudyText, TooFewDaysAreSaidAndShowTheirRangeInstead) {
