@@ -148,9 +148,9 @@ TEST_F(Commands, CompareRanksEverySchedulerBestFirst) {
 
 TEST_F(Commands, PoliciesTellsWhatEachNeeds) {
   const std::string out = out_of("policies");
-  for (const char* name :
-       {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random", "largest-first",
-        "smallest-first", "eft", "first-fit", "fifo", "sjf", "mdd", "atc", "timetable"}) {
+  for (const char* name : {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random",
+                           "largest-first", "smallest-first", "eft", "first-fit", "fifo", "sjf",
+                           "mdd", "mdd-fastest", "atc", "timetable"}) {
     EXPECT_NE(out.find("\n" + std::string(name) + " "), std::string::npos) << name;
   }
   const auto json = run("policies --json").json();
