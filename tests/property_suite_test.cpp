@@ -136,8 +136,8 @@ class UntrainedFile {
   std::string folder_ = testing::TempDir() + "property_suite." + std::to_string(getpid());
 };
 
-// The seventeen names, every order and placement once in a composition that has no name, and learned
-// ones.
+// The seventeen names, every order and placement once in a composition that has no name, and
+// learned ones.
 std::vector<std::string> schedulers_to_try() {
   static const UntrainedFile untrained;
   std::vector<std::string> names;
