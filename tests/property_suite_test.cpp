@@ -136,8 +136,8 @@ class UntrainedFile {
   std::string folder_ = testing::TempDir() + "property_suite." + std::to_string(getpid());
 };
 
-// The sixteen names, every order and placement once in a composition that has no name, and learned
-// ones.
+// The seventeen names, every order and placement once in a composition that has no name, and
+// learned ones.
 std::vector<std::string> schedulers_to_try() {
   static const UntrainedFile untrained;
   std::vector<std::string> names;
@@ -158,11 +158,11 @@ std::vector<std::string> schedulers_to_try() {
 }
 
 // What training begins with.
-TEST(LearnedScheduler, WithScoresOfNothingIsModifiedDueDateWithTheSlowestSlice) {
+TEST(LearnedScheduler, WithScoresOfNothingIsModifiedDueDateByTheFastestSizeWithTheSlowestSlice) {
   nn::Model model = untrained_model();
   std::ranges::fill(model.policy.parameters(), 0.0F);
   cases::Case each;
-  each.scheduler = "mdd";
+  each.scheduler = "mdd-fastest";
   each.preemption.mode = decide::Preemption::Mode::kNone;
   for (const int number : {1, 1, 2, 3, 9}) {
     each.layouts.push_back(*mig::numbered_layout(cases::model_of(each), number));

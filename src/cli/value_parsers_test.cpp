@@ -14,12 +14,14 @@ TEST(Span, IsTwoFiniteNumbersInOrder) {
 }
 
 TEST(Preemption, ReadsWhatItWrites) {
-  for (const char* text : {"free", "none", "cost=30", "cost=0.5", "cost=0"}) {
+  for (const char* text :
+       {"free", "none", "cost=30", "cost=0.5", "cost=0", "pays=30", "pays=0.5", "pays=0"}) {
     const auto preemption = parse_preemption(text);
     ASSERT_TRUE(preemption.ok()) << text;
     EXPECT_EQ(format_preemption(*preemption), text);
   }
-  for (const char* bad : {"", "Free", "cost", "cost=", "cost=-1", "cost=nan", "cost=1e13"}) {
+  for (const char* bad : {"", "Free", "cost", "cost=", "cost=-1", "cost=nan", "cost=1e13", "pays",
+                          "pays=", "pays=-1", "pays=x"}) {
     EXPECT_FALSE(parse_preemption(bad).ok()) << bad;
   }
 }
@@ -31,8 +33,8 @@ TEST(Numbers, MustBeAsManyAsWanted) {
   }
 }
 
-TEST(Schedulers, AllAreSixteenAndCompositionsAreWelcome) {
-  EXPECT_EQ(parse_schedulers("all")->size(), 16U);
+TEST(Schedulers, AllAreSeventeenAndCompositionsAreWelcome) {
+  EXPECT_EQ(parse_schedulers("all")->size(), 17U);
   EXPECT_EQ(parse_schedulers("cedf, mdd+fastest")->at(1), "mdd+fastest");
   for (const char* bad : {"", "cedf,", "cedf,cedf", "all,cedf", "nope"}) {
     EXPECT_FALSE(parse_schedulers(bad).ok()) << bad;

@@ -71,8 +71,8 @@ TEST_F(PreemptionPlannerTest, TardinessMustFallByMoreThanTwoCosts) {
   EXPECT_TRUE(displacement({by_21}).has_value());
 }
 
-// Interrupted, it would be done after 100 + 10 + 500 instead of 500: 110 later. The other gains 120,
-// less the cost to the one late job on one slice.
+// Interrupted, it would be done after 100 + 10 + 500 instead of 500: 110 later. The other gains
+// 120, less the cost to the one late job on one slice.
 TEST_F(PreemptionPlannerTest, WhatTheVictimLosesCounts) {
   const JobHandle runner = run(kWholeGpuOnly, 1000, at(0, 0));
   const JobHandle other = add({-1, -1, -1, -1, 100}, 980);
@@ -122,7 +122,7 @@ TEST_F(PlannerOnLayout3, AJobThatIsOnTimeStaysUnlessItIsDoneMuchEarlier) {
   // 120 * 500 here.
   fleet_.view.preemption.cost = {7};
   EXPECT_TRUE(planner_.best_upgrade(fleet_.view).has_value());
-  // With 300 to run and 6 to move it is still earlier by 194, but 200 * 306 are more than 120 * 500.
+  // With 300 to run and 6 to move it is earlier by 194, but 200 * 306 are more than 120 * 500.
   fleet_.view.preemption.cost = {6};
   fleet_.jobs[job].time[3] = 600;
   EXPECT_FALSE(planner_.best_upgrade(fleet_.view).has_value());

@@ -11,7 +11,7 @@ namespace {
 TEST(Registry, EveryNameOfTheIssueResolves) {
   for (const char* name :
        {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random", "largest-first",
-        "smallest-first", "eft", "first-fit", "fifo", "sjf", "mdd", "atc"}) {
+        "smallest-first", "eft", "first-fit", "fifo", "sjf", "mdd", "mdd-fastest", "atc"}) {
     EXPECT_TRUE(make_scheduler(name, 1).ok()) << name;
     const auto facts = scheduler_facts(name);
     ASSERT_TRUE(facts.ok()) << name;
@@ -26,7 +26,7 @@ TEST(Registry, NamesAreUniqueAndPointAtKnownParts) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(make_scheduler(row.order + "+" + row.placement, 1).ok()) << row.name;
   }
-  EXPECT_EQ(names.size(), 16U);
+  EXPECT_EQ(names.size(), 17U);
 }
 
 TEST(Registry, OrdersAndPlacementsAreSortedAndDescribed) {
@@ -62,10 +62,11 @@ TEST(Registry, ACompositionNeedsWhatItsPartsNeed) {
 TEST(Registry, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(make_scheduler("foo", 1).error().message,
             "unknown scheduler 'foo'; known: edf-ss, edf-fs, llf, lalf, mp-edf, met, cedf, random, "
-            "largest-first, smallest-first, eft, first-fit, fifo, sjf, mdd, atc, or "
+            "largest-first, smallest-first, eft, first-fit, fifo, sjf, mdd, mdd-fastest, atc, or "
             "ORDER+PLACEMENT as in mdd+slowest, or learned:FILE");
   EXPECT_EQ(make_scheduler("foo+slowest", 1).error().message,
-            "unknown order of jobs 'foo'; known: atc, category, edf, fifo, lalf, llf, mdd, sjf");
+            "unknown order of jobs 'foo'; known: atc, category, edf, fifo, lalf, llf, mdd, "
+            "mdd-fastest, sjf");
   EXPECT_EQ(scheduler_facts("mdd+foo").error().message,
             "unknown placement 'foo'; known: earliest, fastest, first, half-speed, largest, "
             "marginal-et, most-packed, random, requested, slowest, smallest, tightest, wide-first");

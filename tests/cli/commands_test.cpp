@@ -137,24 +137,51 @@ TEST_F(Commands, CompareRanksEverySchedulerBestFirst) {
   constexpr std::string_view kLine =
       "compare --jobs jobs.csv --gpus 8 --schedulers all --repartition static:1,1,2,3,3,5,5,10";
   const std::string out = out_of(kLine);
-  EXPECT_EQ(lines_of(out), 19U);
+  EXPECT_EQ(lines_of(out), 20U);
   const auto json = run(std::string(kLine) + " --json").json();
-  ASSERT_EQ(json.size(), 16U);
+  ASSERT_EQ(json.size(), 17U);
   EXPECT_EQ(json[0]["et_percent"], 0.0);
   for (std::size_t i = 1; i < json.size(); ++i) {
     EXPECT_GE(json[i]["et"].get<double>(), json[i - 1]["et"].get<double>());
   }
 }
 
+TEST_F(Commands, PreemptionThatPaysInterruptsOnlyJobsThatCanBeResumed) {
+  out_of("generate --hours 12 --rate 6 --seed 2 --out jobs.csv");
+  std::string text = read("jobs.csv");
+  std::string firm;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    firm += text.substr(begin, end - begin) + (begin == 0 ? ",resumable\n" : ",0\n");
+    begin = end + 1;
+  }
+  write("firm.csv", firm);
+  const auto with = [&](const char* jobs, const char* preemption) {
+    return run(std::string(
+                   "simulate --gpus 2 --scheduler mdd --repartition static:3,9 --json --jobs ") +
+               jobs + " --preemption " + preemption)
+        .json();
+  };
+  const auto none = with("jobs.csv", "none");
+  const auto pays = with("jobs.csv", "pays=10");
+  const auto nobody = with("firm.csv", "pays=10");
+  EXPECT_EQ(pays["preemption"], "pays=10");
+  EXPECT_GT(pays["preemptions"].get<int>(), 0);
+  EXPECT_LT(pays["mean_tardiness_s"].get<double>(), none["mean_tardiness_s"].get<double>());
+  EXPECT_EQ(nobody["preemptions"], 0);
+  EXPECT_EQ(nobody["mean_tardiness_s"], none["mean_tardiness_s"]);
+  EXPECT_EQ(nobody["energy_j"], none["energy_j"]);
+}
+
 TEST_F(Commands, PoliciesTellsWhatEachNeeds) {
   const std::string out = out_of("policies");
-  for (const char* name :
-       {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random", "largest-first",
-        "smallest-first", "eft", "first-fit", "fifo", "sjf", "mdd", "atc", "timetable"}) {
+  for (const char* name : {"edf-ss", "edf-fs", "llf", "lalf", "mp-edf", "met", "cedf", "random",
+                           "largest-first", "smallest-first", "eft", "first-fit", "fifo", "sjf",
+                           "mdd", "mdd-fastest", "atc", "timetable"}) {
     EXPECT_NE(out.find("\n" + std::string(name) + " "), std::string::npos) << name;
   }
   const auto json = run("policies --json").json();
-  EXPECT_EQ(json["schedulers"].size(), 16U);
+  EXPECT_EQ(json["schedulers"].size(), 17U);
   EXPECT_TRUE(json["schedulers"][0].contains("needs"));
 }
 

@@ -57,6 +57,7 @@ TEST_F(Errors, NumbersOutOfRangeAreAnsweredWithTheRange) {
   expect_complaint("generate --deadline nan:1", "LOW:HIGH");
   expect_complaint("generate --deadline -5:1", "deadline");
   expect_complaint("simulate --preemption cost=-3", "cost=SECONDS");
+  expect_complaint("simulate --preemption pays=-3", "pays=SECONDS");
 }
 
 TEST_F(Errors, ImpossibleLayoutsSayWhy) {

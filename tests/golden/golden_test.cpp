@@ -82,7 +82,7 @@ struct Named {
 };
 
 std::vector<Named> golden_runs(const std::string& scheduler) {
-  std::vector<Named> runs(3);
+  std::vector<Named> runs(4);
   for (Named& named : runs) {
     named.run.scheduler = scheduler;
     named.run.et_a = 0.001;  // so that energy weighs something in jobs of seconds
@@ -109,6 +109,16 @@ std::vector<Named> golden_runs(const std::string& scheduler) {
                    {Micros::seconds(12), layouts(cost, 2, "2g.12gb:0,2g.12gb:2;4g.24gb:0")}};
   cost.layouts = cost.switches.front().layouts;
   cost.trace = jobs_of(3, 30);
+  cases::Case& pays = runs[3].run;
+  runs[3].title =
+      "a100-40gb, 2 GPUs, timetable with the papers' cost, preemption that pays at 0.1 s";
+  pays.preemption = {Mode::kPays, Micros{100'000}};
+  pays.repartition_cost = sim::RepartitionCost::kPaper;
+  pays.switches = {{Micros{}, layouts(pays, 2, "3,10")},
+                   {Micros::seconds(20), layouts(pays, 2, "2,6")}};
+  pays.layouts = pays.switches.front().layouts;
+  pays.trace = jobs_of(4, 60);
+  for (std::size_t i = 0; i < pays.trace.jobs.size(); i += 7) pays.trace.jobs[i].resumable = false;
   return runs;
 }
 
@@ -196,7 +206,7 @@ std::vector<cases::Case> bench_set(const std::string& scheduler) {
   day.horizon = Micros::seconds(86'400);
   day.trace = cases::papers_day({}, 7);
   day.layouts = layouts(day, 8, "1,2,2,2,2,2,6,10");
-  std::vector<cases::Case> set(5, day);
+  std::vector<cases::Case> set(6, day);
   set[1].preemption.mode = Mode::kNone;
   set[2].preemption = {Mode::kCost, Micros::seconds(30)};
   for (const std::size_t i : {3U, 4U}) {
@@ -205,6 +215,7 @@ std::vector<cases::Case> bench_set(const std::string& scheduler) {
   }
   set[3].repartition_cost = sim::RepartitionCost::kPaper;
   set[4].preemption.mode = Mode::kNone;
+  set[5].preemption = {Mode::kPays, Micros::seconds(30)};
   return set;
 }
 
