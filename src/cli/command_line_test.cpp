@@ -32,7 +32,7 @@ TEST(CommandLine, DefaultsStandWhereNothingIsGiven) {
   ASSERT_TRUE(command.ok());
   EXPECT_EQ(command->values.text("gpu"), "a100-40gb");
   EXPECT_EQ(command->values.count("gpus"), 1U);
-  EXPECT_EQ(command->values.text("preemption"), "free");
+  EXPECT_EQ(command->values.text("preemption"), "pays=30");
   EXPECT_EQ(command->values.text("repartition-cost"), "measured");
   EXPECT_EQ(command->values.number("et-a"), 2e-7);
   EXPECT_EQ(command->values.given("gpus"), nullptr);

@@ -130,7 +130,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Power curve of the GPU model; the default is the first that `partita gpus` "
                  "lists.",
      .verbs = kCounts, .section = "cluster", .choices = power_names},
-    {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "edf-ss",
+    {.name = "scheduler", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "mdd",
      .sentence = "Scheduler, ORDER+PLACEMENT as in mdd+slowest, or learned:FILE; `partita "
                  "policies` lists them.",
      .verbs = kDays | set_of(Verb::kSimulate, Verb::kSize), .section = "policy",
@@ -150,7 +150,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "among them are separated by semicolons.",
      .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
     {.name = "preemption", .kind = ValueKind::kText,
-     .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "free",
+     .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "pays=30",
      .sentence = "What interrupting a running job costs; with pays, jobs that can be resumed are "
                  "interrupted only where that lowers tardiness by more than it costs.",
      .verbs = kBounds, .section = "policy", .choices = preemption_names,

@@ -97,7 +97,7 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
       options.repartitioners.emplace_back(word);
     }
   }
-  options.evaluations = values.count("evaluations");
+  if (values.given("evaluations") != nullptr) options.evaluations = values.count("evaluations");
   options.windows_max = values.count("windows");
   options.seed = values.count("seed");
   options.threads = values.given("threads") != nullptr

@@ -43,7 +43,7 @@ std::vector<TraceRow> rows() {
        costs,
        "static:6,6,6,6,6,6,6,6",
        "static:6,6,6,6,6,6,6,6",
-       "static:1,6,6,6,6,6,6,6",
+       "static:6,6,6,7,7,7,7,7",
        "",
        kPaceOfTraces},
       {"openb",
@@ -55,7 +55,7 @@ std::vector<TraceRow> rows() {
        costs,
        "static:1,1,1,1,1,1,1,5",
        "static:1,2,2,2,2,2,2,2",
-       "static:1,1,1,1,1,1,1,5",
+       "static:1,1,1,1,1,2,7,8",
        "timetable:02:00=1,1,1,1,1,1,1,1,06:00=1,1,1,1,1,1,3,3,12:00=1,1,1,1,1,2,2,9,"
        "20:00=1,1,1,1,1,2,5,6",
        kPaceOfTraces},
