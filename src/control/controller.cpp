@@ -345,6 +345,7 @@ void Controller::pass() {
   repartition(timer);
   fleet_.renew_requests();
   serve_claims();
+  pass_due_ = false;  // whom it sent back is seen now
   if (preempts()) extend_estimates();
   if (fleet_.take_changed()) scheduler_->layout_changed(view_);
   decision_.moves.clear();

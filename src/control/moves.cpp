@@ -76,11 +76,18 @@ void Controller::carry_out(const decide::Decision& decision) {
     const auto taker = std::ranges::find(decision.moves, slice, &decide::Move::to);
     return taker == decision.moves.end() ? nullptr : find(job_of_handle_[taker->job.value]);
   };
-  for (const decide::Move& move : decision.moves) {
+  for (auto each = decision.moves.begin(); each != decision.moves.end(); ++each) {
+    const decide::Move& move = *each;
     Job& job = jobs_.at(job_of_handle_[move.job.value]);
     const SliceId from = active_[move.job].slice;
     if (from.valid()) {
       CHECK(preempts());
+      // Displaced, and placed after all when another job left its slice in the same decision.
+      const bool again =
+          std::find_if(each + 1, decision.moves.end(), [&](const decide::Move& later) {
+            return later.job == move.job;
+          }) != decision.moves.end();
+      if (again) continue;
       interrupt(job, move.to, taker_of(from));
       moved = true;
       continue;
