@@ -315,8 +315,8 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
   remove_vanished();
   serve_claims();
   const bool timer = now_ >= next_timer_;
-  if (now_ >= next_outlived_) {
-    next_outlived_ = Micros::max();
+  if (now_ >= next_look_) {
+    next_look_ = Micros::max();
     pass_due_ = true;
   }
   const bool rested = now_ - last_pass_ >= options_.pass_interval;
@@ -330,7 +330,7 @@ std::optional<Micros> Controller::next_wake() const {
   std::optional<Micros> next = fleet_.next_retry(now_);
   const auto sooner = [&](Micros time) { next = std::min(next.value_or(time), time); };
   if (next_timer_ != Micros::max()) sooner(next_timer_);
-  if (next_outlived_ != Micros::max()) sooner(next_outlived_);
+  if (next_look_ != Micros::max()) sooner(next_look_);
   if (pass_due_) sooner(last_pass_ + options_.pass_interval);
   return next;
 }
@@ -346,7 +346,7 @@ void Controller::pass() {
   fleet_.renew_requests();
   serve_claims();
   pass_due_ = false;  // whom it sent back is seen now
-  if (preempts()) extend_estimates();
+  if (preempts()) look_at_running();
   if (fleet_.take_changed()) scheduler_->layout_changed(view_);
   decision_.moves.clear();
   scheduler_->decide(view_, decision_);

@@ -182,7 +182,8 @@ class Controller {
   bool claim_stands(const Job& job, cluster::SliceId slice) const;
   void forget_claim(std::int64_t job);
   void give_up_claim(Job& job);
-  void extend_estimates();
+  void look_at_running();
+  void believe_more(Job& job);
   Micros expected_end(const Job& job, cluster::SliceId slice) const;
   std::string outlook(const Job& job, cluster::SliceId slice) const;
 
@@ -259,8 +260,9 @@ class Controller {
   std::vector<BoardMeter> meters_;
   // By job, the slice it goes to when all who have to have been stopped. Policies count it as there.
   std::map<std::int64_t, cluster::SliceId> claims_;
-  Micros next_outlived_ = Micros::max();  // when an estimate runs out, where moves look at them
-  std::set<std::uint32_t> vanished_;      // slices whose instance is gone while a job is on them
+  // Where jobs may be moved: when an estimate runs out, or one has run long enough.
+  Micros next_look_ = Micros::max();
+  std::set<std::uint32_t> vanished_;  // slices whose instance is gone while a job is on them
   // Ours on GPUs that are out of use, by GPU; whether they are still there shows when it is back.
   std::map<std::uint32_t, std::vector<SetAside>> set_aside_;
   std::set<std::uint32_t> returning_;  // GPUs that answer again, and are used after an inventory

@@ -208,9 +208,11 @@ void Controller::give_up_claim(Job& job) {
 }
 
 // As in the simulator, a job that outlives its estimate is believed to be half done. Without it such
-// a job would seem to leave its slice at any moment, for hours.
-void Controller::extend_estimates() {
-  next_outlived_ = Micros::max();
+// a job would seem to leave its slice at any moment, for hours. And where little happens, whether a
+// job that waits should displace another is asked again once that one may be moved.
+void Controller::look_at_running() {
+  next_look_ = Micros::max();
+  const bool some_wait = count(JobState::kQueued) > claims_.size();
   for (std::uint32_t i = 0; i < fleet_.cluster().slices.size(); ++i) {
     const cluster::Slice& slice = fleet_.cluster().slices[i];
     if (slice.state != SliceState::kBusy) continue;
@@ -219,15 +221,22 @@ void Controller::extend_estimates() {
     if (active.finish <= now_) {
       Job& job = jobs_.at(job_of_handle_[slice.job.value]);
       if (job.state() != JobState::kRunning) continue;
-      active.work = job.believed;
-      job.believed += job.believed;
-      active.progress_from = now_;
-      const double takes = std::max(1.0, active.work * active.time[active.size_index]);
-      active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
-      active.forget_on_time();
+      believe_more(job);
     }
-    next_outlived_ = std::min(next_outlived_, active.finish);
+    next_look_ = std::min(next_look_, active.finish);
+    const Micros movable = active.progress_from + Micros{kRunMin * view_.preemption.cost.count};
+    if (some_wait && active.resumable && movable > now_) next_look_ = std::min(next_look_, movable);
   }
+}
+
+void Controller::believe_more(Job& job) {
+  decide::ActiveJob& active = active_[job.handle];
+  active.work = job.believed;
+  job.believed += job.believed;
+  active.progress_from = now_;
+  const double takes = std::max(1.0, active.work * active.time[active.size_index]);
+  active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
+  active.forget_on_time();
 }
 
 }  // namespace partita::control

@@ -36,7 +36,7 @@ struct Settings {
   bool shadow = false;
   bool early_restart = true;
   std::optional<Micros> preempt_after;                                    // control::Options has it
-  decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};  // so has it this
+  decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};  // none or pays
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
   JobLimits limits;
