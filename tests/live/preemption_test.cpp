@@ -13,13 +13,16 @@ class Preemption : public Live {
     return daemon_.start({"--policy", "mdd/static:1", "--preemption", preemption});
   }
 
+  std::string now() const { return folder_.path() + "/now"; }
+  std::string saved() const { return folder_.path() + "/saved"; }
+
   // A job that counts to `steps`, ten a second, from where its checkpoint has it.
   std::string submit_counting(int steps, bool checkpoint, const std::string& saves = "") {
     const std::string count =
         "n=$(cat saved 2>/dev/null || echo 0); echo from $n; while [ $n -lt " +
         std::to_string(steps) + " ]; do n=$((n+1)); echo $n > now; sleep 0.1; done; echo to $n";
     std::vector<std::string> words{"--mem", "4G", "--time", "7g=10m"};
-    const std::string command = saves.empty() ? "/bin/cp now saved" : saves;
+    const std::string command = saves.empty() ? "/bin/cp " + now() + " " + saved() : saves;
     if (checkpoint) words.insert(words.end(), {"--checkpoint", command});
     words.insert(words.end(), {"--", "/bin/sh", "-c", "cd " + folder_.path() + "; " + count});
     return submit(words);
@@ -63,7 +66,7 @@ TEST_F(Preemption, AnUrgentJobDisplacesALongOneThatLaterGoesOnWhereItWas) {
   // One after the other on the one slice.
   EXPECT_GE(claimant["attempts"][0]["started_s"], victim["attempts"][0]["ended_s"]);
   EXPECT_GE(victim["attempts"][1]["started_s"], claimant["attempts"][0]["ended_s"]);
-  EXPECT_EQ(claimant["late_s"], 0);
+  EXPECT_LT(claimant["late_s"], 0);
   const std::string output = partita({"logs", long_one});
   EXPECT_EQ(output.find("from 0"), 0U) << output;
   EXPECT_EQ(output.find("from 0", 1), std::string::npos) << output;
@@ -93,7 +96,8 @@ TEST_F(Preemption, WithoutTheFlagNobodyIsDisplaced) {
 // The checkpoint command hangs; meanwhile the one it is for is not wanted any more.
 TEST_F(Preemption, AClaimantThatIsCancelledLeavesTheSliceToTheVictim) {
   ASSERT_TRUE(begin("pays=1")) << daemon_.said();
-  const std::string long_one = submit_counting(60, true, "/bin/sh -c 'cp now saved; sleep 2'");
+  const std::string long_one =
+      submit_counting(60, true, "/bin/sh -c 'cp " + now() + " " + saved() + "; sleep 2'");
   wait_for(long_one, "running");
   const std::string urgent = submit_urgent();
   wait_for(long_one, "restarting");
@@ -112,7 +116,8 @@ TEST_F(Preemption, AClaimantThatIsCancelledLeavesTheSliceToTheVictim) {
 // Nobody knows of the claim after a crash; the victim still saves its work, and both end.
 TEST_F(Preemption, ADaemonKilledBetweenTheStopAndTheStartLosesNothing) {
   ASSERT_TRUE(begin("pays=1")) << daemon_.said();
-  const std::string long_one = submit_counting(60, true, "/bin/sh -c 'sleep 1; cp now saved'");
+  const std::string long_one =
+      submit_counting(60, true, "/bin/sh -c 'sleep 1; cp " + now() + " " + saved() + "'");
   wait_for(long_one, "running");
   const std::string urgent = submit_urgent();
   wait_for(long_one, "restarting");
