@@ -180,6 +180,14 @@ BENCHMARK_CAPTURE(pass_that_moves, mdd_static_pays, "mdd", "static:3", kPays)
     ->Args({1'000, 13'500})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(300);
+BENCHMARK_CAPTURE(pass_that_moves, mdd_small_slices_pays, "mdd", "static:12", kPays)
+    ->Args({1'000, 70'000})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(300);
+BENCHMARK_CAPTURE(pass_that_moves, mdd_idle_slices_pays, "mdd", "static:12", kPays)
+    ->Args({1'000, 17'000})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(300);
 BENCHMARK_CAPTURE(pass_that_moves, mdd_static_none, "mdd", "static:3", kNone)
     ->Args({1'000, 13'500})
     ->Unit(benchmark::kMillisecond)
