@@ -102,6 +102,8 @@ const char* holder_name(control::Fleet::Holder holder) {
       return "quarantined";
     case control::Fleet::Holder::kBlocked:
       return "blocked";
+    case control::Fleet::Holder::kClaimed:
+      return "partita";
   }
   return "";
 }

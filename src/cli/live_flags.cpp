@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/live_values.h"
 #include "cli/name_lists.h"
+#include "cli/value_parsers.h"
 
 namespace partita::cli {
 namespace {
@@ -59,6 +60,22 @@ Status check_numbers(std::string_view text) {
   return status_of(parse_job_numbers(text));
 }
 
+// Of serve: live, an interruption is never free, and one that does not pay is not made.
+constexpr std::string_view kServePreemption = "none";
+
+std::vector<std::string> serve_preemption_names() {
+  return {"none", "pays="};
+}
+Status check_serve_preemption(std::string_view text) {
+  using Mode = decide::Preemption::Mode;
+  const auto preemption = parse_preemption(text);
+  const bool known =
+      preemption && (preemption->mode == Mode::kNone || preemption->mode == Mode::kPays);
+  if (known) return {};
+  return Error{"found '" + std::string(text) +
+               "', wanted none or pays=SECONDS, for example pays=30"};
+}
+
 // clang-format off
 constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
@@ -83,10 +100,18 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "no-early-restart", .kind = ValueKind::kSwitch,
      .sentence = "Let jobs run until their memory is out instead of restarting them before.",
      .verbs = set_of(Verb::kServe)},
+    {.name = "serve-preemption", .kind = ValueKind::kText, .metavar = "none|pays=SECONDS",
+     .default_text = kServePreemption,
+     .sentence = "With pays, jobs that have a checkpoint command are stopped, moved and resumed "
+                 "where that lowers tardiness by more than it costs; SECONDS is what a restart "
+                 "costs.",
+     .verbs = set_of(Verb::kServe), .choices = serve_preemption_names,
+     .check = check_serve_preemption, .typed = "preemption"},
     {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = 1e7, .unit = "s",
      .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "
-                 "slice is to be cut anew; without it they are waited for.",
+                 "slice is to be cut anew; without it they are waited for, or with "
+                 "--preemption pays=S stopped after 3 S.",
      .verbs = set_of(Verb::kServe)},
     {.name = "watch", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "1",
      .low = 0.01, .high = 3600, .unit = "s",

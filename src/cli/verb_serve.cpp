@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/daemon_client.h"
 #include "cli/live_values.h"
+#include "cli/value_parsers.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "daemon/daemon.h"
@@ -93,6 +94,7 @@ Outcome run_serve(const Values& values, Console&) {
   settings.shadow = values.has_switch("shadow");
   settings.early_restart = !values.has_switch("no-early-restart");
   if (values.is_set("preempt-after")) settings.preempt_after = values.seconds("preempt-after");
+  settings.preemption = *parse_preemption(values.text("serve-preemption"));
   settings.watch_interval = values.seconds("watch");
   settings.limits = limits_of(values);
   settings.version = kVersion;

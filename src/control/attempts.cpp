@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -49,9 +50,9 @@ void Controller::start(Job& job, SliceId slice) {
   CHECK((active.fits >> place.profile & 1U) != 0);
   active.slice = slice;
   active.size_index = place.size_index;
-  active.progress_from = now_;
+  active.progress_from = now_ + std::exchange(active.restart, Micros{});
   const double takes = active.work * active.time[place.size_index];
-  active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
+  active.finish = active.progress_from + Micros{static_cast<std::int64_t>(takes)};
   if (!active.started) active.first_start = now_;
   active.started = true;
   active.forget_on_time();

@@ -19,6 +19,13 @@ constexpr double kHistoryMargin = 1.1;
 // Less than this of missing memory does not matter: figures are rounded.
 constexpr double kMemoryGuardGib = 1e-6;
 
+// In the shadow nothing runs that could be moved.
+decide::Preemption preemption_of(const Options& options) {
+  using Mode = decide::Preemption::Mode;
+  CHECK(options.preemption.mode == Mode::kNone || options.preemption.mode == Mode::kPays);
+  return options.shadow ? decide::Preemption{Mode::kNone, {}} : options.preemption;
+}
+
 }  // namespace
 
 Controller::Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
@@ -33,7 +40,7 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
       view_{.now = Micros{},
             .cluster = fleet_.cluster(),
             .jobs = active_,
-            .preemption = {decide::Preemption::Mode::kNone, Micros{}},
+            .preemption = preemption_of(options_),
             .power = model.power_curves.front(),
             .et_a = options_.et_a,
             .forecaster = forecaster_.get()},
@@ -220,12 +227,14 @@ void Controller::move_to(Job& job, JobState state, std::string reason) {
   job.progress.state = static_cast<std::int64_t>(state);
   job.progress.changed_us = now_.count;
   job.progress.reason = std::move(reason);
+  active_[job.handle].resumable = may_be_moved(job);
   touch(job);
 }
 
 // REQUIRES: it holds no slice any more.
 void Controller::end(Job& job, JobState state, std::string reason) {
   CHECK(has_ended(state));
+  forget_claim(job.id);
   event(job.id, std::string(name_of(state)), reason);
   move_to(job, state, std::move(reason));
   active_.remove(job.handle);
@@ -236,7 +245,12 @@ void Controller::end(Job& job, JobState state, std::string reason) {
   pass_due_ = true;
 }
 
-// REQUIRES: it holds no slice any more and policies do not count on it.
+void Controller::tell_returned(const Job& job) {
+  scheduler_->job_returned(view_, job.handle);
+  if (repartitioner_->watches_arrivals()) repartitioner_->job_returned(view_, job.handle);
+}
+
+// REQUIRES: it holds no slice any more and policies do not count on it, unless it has a claim.
 void Controller::requeue(Job& job, std::string reason) {
   decide::ActiveJob& active = active_[job.handle];
   active.fits = fitting_profiles(std::min(job.progress.need_gib, largest_gib()));
@@ -245,8 +259,7 @@ void Controller::requeue(Job& job, std::string reason) {
   active.forget_on_time();
   CHECK(active.fits != 0);
   move_to(job, JobState::kQueued, reason);
-  scheduler_->job_returned(view_, job.handle);
-  if (repartitioner_->watches_arrivals()) repartitioner_->job_returned(view_, job.handle);
+  if (!claims_.contains(job.id)) tell_returned(job);
   fleet_.note_change();
   ++events_;
   pass_due_ = true;
@@ -266,9 +279,10 @@ void Controller::take(const Cancel& cancel) {
   reply(cancel.ticket, Reply::Kind::kCancelled, {job.id});
   if (job.state() == JobState::kCancelled || job.state() == JobState::kCancelling) return;
   if (job.state() == JobState::kQueued) {
-    scheduler_->job_withdrawn(view_, job.handle);
+    if (!claims_.contains(job.id)) scheduler_->job_withdrawn(view_, job.handle);
     return end(job, JobState::kCancelled, "by its owner, while it waited");
   }
+  forget_claim(job.id);
   event(job.id, "cancelling", "its owner asked for it");
   move_to(job, JobState::kCancelling, "by its owner");
   if (!PLANTED(lose_cancel)) stop(job, false);
@@ -299,10 +313,15 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
     std::visit([this](const auto& each) { take(each); }, input);
   }
   remove_vanished();
+  serve_claims();
   const bool timer = now_ >= next_timer_;
+  if (now_ >= next_look_) {
+    next_look_ = Micros::max();
+    pass_due_ = true;
+  }
   const bool rested = now_ - last_pass_ >= options_.pass_interval;
   if (timer || (pass_due_ && rested)) pass();
-  if (options_.preempt_after && !options_.shadow) preempt_for_layouts();
+  if (preempt_after()) preempt_for_layouts();
   begin_layout_steps();
   return finish_turn();
 }
@@ -311,6 +330,7 @@ std::optional<Micros> Controller::next_wake() const {
   std::optional<Micros> next = fleet_.next_retry(now_);
   const auto sooner = [&](Micros time) { next = std::min(next.value_or(time), time); };
   if (next_timer_ != Micros::max()) sooner(next_timer_);
+  if (next_look_ != Micros::max()) sooner(next_look_);
   if (pass_due_) sooner(last_pass_ + options_.pass_interval);
   return next;
 }
@@ -324,13 +344,13 @@ void Controller::pass() {
   if (options_.shadow) return shadow_pass();
   repartition(timer);
   fleet_.renew_requests();
+  serve_claims();
+  pass_due_ = false;  // whom it sent back is seen now
+  if (preempts()) look_at_running();
   if (fleet_.take_changed()) scheduler_->layout_changed(view_);
   decision_.moves.clear();
   scheduler_->decide(view_, decision_);
-  for (const decide::Move& move : decision_.moves) {
-    CHECK(move.to.valid());  // nothing running is moved without preemption
-    start(jobs_.at(job_of_handle_[move.job.value]), move.to);
-  }
+  carry_out(decision_);
 }
 
 bool Controller::layouts_due() const {
@@ -390,6 +410,11 @@ void Controller::shadow_pass() {
 
 std::string Controller::place_name(GpuId gpu, mig::Placement placement) const {
   return fmt::format("GPU {} {}", gpu.value, mig::format_placement(fleet_.model(), placement));
+}
+
+std::string Controller::place_name(SliceId slice) const {
+  return place_name(cluster::gpu_of(slice),
+                    {fleet_.cluster().slice(slice).profile, cluster::start_of(slice)});
 }
 
 std::string Controller::gpu_place(GpuId gpu, std::uint8_t start) const {

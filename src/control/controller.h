@@ -13,6 +13,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/energy_split.h"
@@ -32,8 +33,11 @@ struct Options {
   bool shadow = false;  // decides and says so, and does nothing
   std::optional<decide::EarlyRestart> early_restart = decide::EarlyRestart{};
   // A job with a checkpoint command that has run for so long may be stopped when its slice is to be
-  // cut anew; nothing: jobs are waited for.
+  // cut anew; nothing: jobs are waited for, unless preemption pays.
   std::optional<Micros> preempt_after;
+  // Whether schedulers may move jobs that run; kNone or kPays. Those with a checkpoint command can
+  // be moved.
+  decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};
   // An early restart must leave more work than this to be worth it.
   Micros restart_cost = Micros::seconds(5);
   // Between two scheduling passes at least this long, however much happens.
@@ -55,9 +59,14 @@ struct Job {
   cluster::JobHandle handle;                // valid until it ends
   MemoryTrend trend;                        // of the present attempt
   double work_left = 1;                     // when it was last stopped after a checkpoint
+  double believed = 1;                      // its length, in times it was said to take
 
   JobState state() const { return static_cast<JobState>(progress.state); }
 };
+
+// How the reason of a job begins that is stopped after its checkpoint command, for another job or
+// for another layout.
+inline constexpr std::string_view kPreempted = "preempted";
 
 // A slice of ours that nobody can ask after now.
 struct SetAside {
@@ -106,6 +115,10 @@ class Controller {
   const Job* find(std::int64_t id) const;
   const Job* job_on(cluster::SliceId slice) const;
   const Fleet& fleet() const { return fleet_; }
+  // The slice the job will get when whoever is on it has been stopped, and the job itself.
+  std::optional<cluster::SliceId> claim_of(std::int64_t job) const;
+  // The job the slice is kept for; null when it is nobody's.
+  const Job* claimant_of(cluster::SliceId slice) const;
   const GpuReading& reading(GpuId gpu) const { return readings_[gpu.value]; }
   const Options& options() const { return options_; }
   std::size_t jobs_not_ended() const { return jobs_.size() - ended_.size(); }
@@ -158,6 +171,22 @@ class Controller {
   double capacity_of(const Job& job) const;
   store::AttemptRow& attempt_of(Job& job) { return job.attempts.back(); }
 
+  // Moves of jobs that run.
+  bool preempts() const { return view_.preemption.mode == decide::Preemption::Mode::kPays; }
+  std::optional<Micros> preempt_after() const;
+  bool may_be_moved(const Job& job) const;
+  void carry_out(const decide::Decision& decision);
+  void interrupt(Job& job, cluster::SliceId to, const Job* taker);
+  void claim(Job& job, cluster::SliceId slice);
+  void serve_claims();
+  bool claim_stands(const Job& job, cluster::SliceId slice) const;
+  void forget_claim(std::int64_t job);
+  void give_up_claim(Job& job);
+  void look_at_running();
+  void believe_more(Job& job);
+  Micros expected_end(const Job& job, cluster::SliceId slice) const;
+  std::string outlook(const Job& job, cluster::SliceId slice) const;
+
   // Devices.
   void begin_layout_steps();
   void preempt_for_layouts();
@@ -176,6 +205,7 @@ class Controller {
 
   // Decisions.
   void pass();
+  void tell_returned(const Job& job);
   void repartition(bool timer);
   bool layouts_due() const;
   void ask_for_layouts(bool turn);
@@ -206,6 +236,7 @@ class Controller {
   void touch(const Job& job) { touched_.insert(job.id); }
   void touch_attempt(const Job& job) { touched_attempts_.emplace(job.id, job.attempts.size() - 1); }
   std::string place_name(GpuId gpu, mig::Placement placement) const;
+  std::string place_name(cluster::SliceId slice) const;
   std::string gpu_place(GpuId gpu, std::uint8_t start) const;
 
   Options options_;
@@ -227,6 +258,10 @@ class Controller {
   std::array<std::size_t, kJobStates> counts_{};
   std::vector<GpuReading> readings_;
   std::vector<BoardMeter> meters_;
+  // By job, the slice it goes to when all who have to have been stopped. Policies count it as there.
+  std::map<std::int64_t, cluster::SliceId> claims_;
+  // Where jobs may be moved: when an estimate runs out, or one has run long enough.
+  Micros next_look_ = Micros::max();
   std::set<std::uint32_t> vanished_;  // slices whose instance is gone while a job is on them
   // Ours on GPUs that are out of use, by GPU; whether they are still there shows when it is back.
   std::map<std::uint32_t, std::vector<SetAside>> set_aside_;

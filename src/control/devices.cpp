@@ -67,12 +67,12 @@ void Controller::preempt_on(SliceId slice) {
   const Micros ran = now_ - Micros{attempt_of(job).started_us};
   // Half of its attempts are left for what it cannot help.
   const bool often = job.progress.attempt > options_.limits.attempts_max / 2;
-  if (ran < *options_.preempt_after || often) return;
+  if (ran < *preempt_after() || often) return;
   const bool length_known = std::ranges::any_of(job.spec.times, [](const auto& t) { return !!t; });
   if (length_known) job.work_left = active_[job.handle].work_at(now_);
   event(job.id, "preempted",
         "its slice is to be cut anew: its checkpoint command is run, then it is stopped");
-  move_to(job, JobState::kRestarting, "preempted");
+  move_to(job, JobState::kRestarting, std::string(kPreempted));
   stop(job, true);
 }
 
@@ -363,6 +363,8 @@ void Controller::take(const SliceFault& fault) {
   if (!fleet_.usable(fault.gpu) || fleet_.cluster().slice(slice).state == SliceState::kAbsent) {
     return;
   }
+  const Job* kept_for = claimant_of(slice);
+  if (kept_for != nullptr) give_up_claim(jobs_.at(kept_for->id));
   event(0, "slice-fault", fmt::format("GPU {} at {}: {}", fault.gpu.value, fault.start, fault.why));
   stop_job_on(slice, fault.why);
   fleet_.condemn_slice(slice);

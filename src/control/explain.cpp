@@ -32,9 +32,23 @@ std::string holder_of(const Controller& controller, GpuId gpu, mig::Placement pl
       return name + ", which somebody else made";
     case Fleet::Holder::kQuarantined:
       return name + ", which cannot be destroyed";
+    case Fleet::Holder::kClaimed:
+      return fmt::format("{}, kept for job {}", name, controller.claimant_of(slice)->id);
     default:
       return name + ", idle";
   }
+}
+
+std::string sentence_of_claim(const Controller& controller, cluster::SliceId slice) {
+  const Fleet& fleet = controller.fleet();
+  const GpuId gpu = cluster::gpu_of(slice);
+  const std::string place = fmt::format(
+      "GPU {} {}", gpu.value,
+      mig::format_placement(fleet.model(),
+                            {fleet.cluster().slice(slice).profile, cluster::start_of(slice)}));
+  const Job* job = controller.job_on(slice);
+  if (job == nullptr) return fmt::format("starts on {}", place);
+  return fmt::format("starts on {} when job {} has been stopped there", place, job->id);
 }
 
 std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIndex profile) {
@@ -70,6 +84,9 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
   if (job.state() != JobState::kQueued) return sentences;
   if (controller.options().shadow) {
     return {"the daemon is in the shadow: it decides, and starts nothing"};
+  }
+  if (const auto slice = controller.claim_of(job.id)) {
+    return {sentence_of_claim(controller, *slice)};
   }
   const mig::GpuModel& model = controller.fleet().model();
   const auto profile = tightest(model, job.progress.need_gib);

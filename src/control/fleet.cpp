@@ -42,13 +42,14 @@ void Fleet::act(Kind kind, SliceId slice, mig::ProfileIndex profile) {
 }
 
 // A job that never ends and that no scheduler was told of.
-void Fleet::occupy(SliceId slice, Holder holder) {
+decide::ActiveJob& Fleet::occupy(SliceId slice, Holder holder) {
   Slot& slot = slots_[slice.value];
   CHECK(slot.holder == Holder::kNobody);
   decide::ActiveJob phantom;
   phantom.id = JobId{std::numeric_limits<std::uint32_t>::max() - 1 - phantoms_++};
   phantom.slice = slice;
   phantom.finish = Micros::max();
+  phantom.resumable = false;
   phantom.deadline = Micros::max();
   phantom.time.fill(1e18);
   phantom.fits = static_cast<std::uint16_t>((1U << model().profiles.size()) - 1);
@@ -58,6 +59,7 @@ void Fleet::occupy(SliceId slice, Holder holder) {
   slot.phantom = jobs_.add(phantom);
   cluster::start_job(cluster_, slice, slot.phantom);
   changed_ = true;
+  return jobs_[slot.phantom];
 }
 
 void Fleet::vacate(SliceId slice) {
@@ -94,6 +96,18 @@ void Fleet::remove(SliceId slice) {
   slots_[slice.value] = Slot{};
 }
 
+void Fleet::keep(SliceId slice, JobId job, Micros finish) {
+  CHECK(cluster_.slice(slice).open());
+  decide::ActiveJob& phantom = occupy(slice, Holder::kClaimed);
+  phantom.id = job;
+  phantom.finish = phantom.progress_from = finish;
+}
+
+void Fleet::release(SliceId slice) {
+  CHECK(slots_[slice.value].holder == Holder::kClaimed);
+  vacate(slice);
+}
+
 void Fleet::condemn_slice(SliceId slice) {
   Slot& slot = slots_[slice.value];
   const cluster::Slice& state = cluster_.slice(slice);
@@ -124,8 +138,8 @@ void Fleet::request(GpuId gpu, const mig::Layout& layout) {
   for (const mig::Placement placement : present.instances()) {
     const SliceId slice = cluster::slice_id(gpu, placement.start);
     const Slot& slot = slots_[slice.value];
-    const bool wanted =
-        (layout.contains(placement) && !slot.condemned) || slot.holder != Holder::kNobody;
+    const bool ours = slot.holder == Holder::kNobody || slot.holder == Holder::kClaimed;
+    const bool wanted = (layout.contains(placement) && !slot.condemned) || !ours;
     if (cluster_.slice(slice).closing == wanted) {
       act(wanted ? Kind::kReopen : Kind::kClose, slice);
     }

@@ -40,6 +40,7 @@ class Fleet {
     kForeign,      // made by somebody else
     kQuarantined,  // ours, but it cannot be destroyed
     kBlocked,      // stands for a GPU that is out of use
+    kClaimed,      // ours and idle, kept for a job that is still being stopped elsewhere
   };
 
   // A step to carry out; the cluster state says already that it is under way.
@@ -73,6 +74,10 @@ class Fleet {
   bool add_foreign(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
   // Whatever is at the place goes. REQUIRES: no job of ours runs on it.
   void remove(cluster::SliceId slice);
+
+  // An idle slice is kept for a job that will be on it until about `finish`, until release().
+  void keep(cluster::SliceId slice, JobId job, Micros finish);
+  void release(cluster::SliceId slice);
 
   // It takes no new job, and is destroyed once it is idle; who wants it asks for it again.
   void condemn_slice(cluster::SliceId slice);
@@ -140,7 +145,7 @@ class Fleet {
     bool unsure = false;           // what is there
   };
 
-  void occupy(cluster::SliceId slice, Holder holder);
+  decide::ActiveJob& occupy(cluster::SliceId slice, Holder holder);
   void vacate(cluster::SliceId slice);
   void back_off(GpuChange& change, Micros now);
   std::optional<mig::ChangeStep> startable_step(GpuId gpu) const;

@@ -237,6 +237,7 @@ workload::Job as_policy_job(const JobSpec& spec, Micros submitted, double need_g
     job.time[i] = std::max(Micros{1}, micros_from_seconds(seconds));
   }
   job.memory_gib = static_cast<float>(need_gib);
+  job.resumable = !spec.checkpoint.empty();
   return job;
 }
 

@@ -7,8 +7,21 @@
 namespace partita::control {
 namespace {
 
-// Raise it when what is written below changes; an older journal is then refused by name.
+// Raise them when what is written below changes; an older journal is then refused by name. The
+// second also says what a preemption costs, and is written only where there are any, so that a
+// journal without can be read by whoever wrote the first.
 constexpr std::int64_t kJournalFormat = 1;
+constexpr std::int64_t kFormatWithPreemption = 2;
+
+// Above what a command line may say, and far from overflow when a few are added.
+constexpr Micros kRestartCostMax = Micros::seconds(100'000'000'000);
+
+using PreemptionMode = decide::Preemption::Mode;
+
+std::int64_t format_of(const Beginning& beginning) {
+  const bool preempts = beginning.options.preemption.mode != PreemptionMode::kNone;
+  return preempts ? kFormatWithPreemption : kJournalFormat;
+}
 
 // ---- one way for both directions
 //
@@ -194,6 +207,8 @@ void visit_beginning(Way& way, C& beginning) {
 // What restore() and the constructor ask of it.
 bool is_usable(const Beginning& beginning) {
   const mig::GpuModel& model = beginning.model;
+  const Micros cost = beginning.options.preemption.cost;
+  if (cost < Micros{} || cost > kRestartCostMax) return false;
   if (beginning.gpus.empty() || model.profiles.empty() || model.power_curves.empty()) return false;
   if (model.profiles.size() > mig::kProfilesMax) return false;
   for (const Inventory& inventory : beginning.inventories) {
@@ -383,7 +398,9 @@ std::optional<GpuId> gpu_of(const Input& input) {
 
 std::string encode_beginning(const Beginning& beginning) {
   Put put;
-  put.number(kJournalFormat, kAny);
+  const std::int64_t format = format_of(beginning);
+  put.number(format, kAny);
+  if (format == kFormatWithPreemption) put.number(beginning.options.preemption.cost.count, kAny);
   visit_beginning(put, beginning);
   return put.writer.take();
 }
@@ -392,11 +409,15 @@ Result<Beginning> decode_beginning(std::string_view bytes) {
   Get get(bytes);
   std::int64_t format = 0;
   get.number(format, kAny);
-  if (get.reader.good() && format != kJournalFormat) {
-    return Error{
-        fmt::format("it has format {}; this partita reads format {}", format, kJournalFormat)};
+  if (get.reader.good() && format != kJournalFormat && format != kFormatWithPreemption) {
+    return Error{fmt::format("it has format {}; this partita reads formats {} and {}", format,
+                             kJournalFormat, kFormatWithPreemption)};
   }
   Beginning beginning;
+  if (format == kFormatWithPreemption) {
+    beginning.options.preemption.mode = PreemptionMode::kPays;
+    get.number(beginning.options.preemption.cost.count, kAny);
+  }
   visit_beginning(get, beginning);
   if (!get.reader.good_to_the_end() || !is_usable(beginning)) {
     return Error{"it does not say how the daemon began"};

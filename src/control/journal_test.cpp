@@ -161,6 +161,7 @@ Beginning some_beginning() {
   beginning.seed = 7;
   beginning.options.early_restart->window = 17;
   beginning.options.limits.attempts_max = 5;
+  beginning.options.preemption = {decide::Preemption::Mode::kPays, Micros::seconds(30)};
   beginning.model = *mig::catalogue().front();
   beginning.gpus = {{"GPU-1", "name", GpuId{3}}};
   Rng rng(5);
@@ -180,6 +181,8 @@ TEST(Journal, ABeginningIsReadBackAsItWasWritten) {
   EXPECT_EQ(read->policy, beginning.policy);
   EXPECT_EQ(read->options.early_restart->window, 17U);
   EXPECT_EQ(read->options.limits.attempts_max, 5);
+  EXPECT_EQ(read->options.preemption.mode, decide::Preemption::Mode::kPays);
+  EXPECT_EQ(read->options.preemption.cost, Micros::seconds(30));
   EXPECT_EQ(read->model.profiles.back().starts, beginning.model.profiles.back().starts);
   EXPECT_EQ(read->model.power_curves.front().watts, beginning.model.power_curves.front().watts);
   EXPECT_EQ(read->inventories.front().instances, beginning.inventories.front().instances);

@@ -23,7 +23,10 @@ namespace partita::control {
   X(accept_key_twice)         \
   X(skip_progress_row)        \
   X(shrink_after_memory_out)  \
-  X(journal_skips_quiet_turn)
+  X(journal_skips_quiet_turn) \
+  X(take_slice_too_early)     \
+  X(lose_claimant)            \
+  X(stop_without_saving)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

@@ -238,6 +238,7 @@ void Controller::seat_jobs() {
     job.handle = active_.add(seen, JobId{static_cast<std::uint32_t>(id)}, fitting_profiles(need));
     if (job_of_handle_.size() <= job.handle.value) job_of_handle_.resize(job.handle.value + 1);
     job_of_handle_[job.handle.value] = id;
+    active_[job.handle].resumable = may_be_moved(job);
     if (job.state() != JobState::kQueued) seat(job);
   }
 }
@@ -256,7 +257,10 @@ void Controller::settle_again() {
     }
     const bool stopping =
         job.state() == JobState::kRestarting || job.state() == JobState::kCancelling;
-    if (stopping) stop(job, false);
+    // It was to save its work first, and perhaps is about to.
+    const bool saves = seated && job.state() == JobState::kRestarting &&
+                       job.progress.reason.starts_with(kPreempted);
+    if (stopping) stop(job, saves);
   }
 }
 

@@ -166,6 +166,7 @@ Status Daemon::open_controller() {
   beginning_.options.limits.time_limit_max = settings_.limits.time_limit_max;
   if (!settings_.early_restart) beginning_.options.early_restart.reset();
   beginning_.options.preempt_after = settings_.preempt_after;
+  beginning_.options.preemption = settings_.preemption;
   beginning_.model = model;
   for (const device::GpuInfo& gpu : gpus_) {
     beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "decide/early_restart.h"
+#include "decide/view.h"
 
 namespace partita::daemon {
 
@@ -34,7 +35,8 @@ struct Settings {
   std::string policy;  // "SCHEDULER/RULE"
   bool shadow = false;
   bool early_restart = true;
-  std::optional<Micros> preempt_after;  // control::Options has it
+  std::optional<Micros> preempt_after;                                    // control::Options has it
+  decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};  // none or pays
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
   JobLimits limits;

@@ -35,6 +35,7 @@ void World::check_rest() {
 
 void World::check_step() {
   check_jobs();
+  check_claims();
   check_slices();
   check_processes();
   if (step_ % 20 == 0) check_store();
@@ -85,6 +86,41 @@ void World::check_jobs() {
         wrong(fmt::format("job {} was out of memory and is given no more", id));
       }
     }
+  }
+}
+
+// I11: a slice is kept for one job at most, and for one that waits or is being stopped.
+void World::check_claims() {
+  std::map<std::uint32_t, std::int64_t> claimed;
+  for (const auto& [id, job] : controller_->jobs()) {
+    const auto slice = controller_->claim_of(id);
+    if (!slice) continue;
+    if (job.state() != JobState::kQueued && job.state() != JobState::kRestarting) {
+      wrong(fmt::format("job {} has a claim and is {}", id, control::name_of(job.state())));
+    }
+    const auto [other, first] = claimed.emplace(slice->value, id);
+    if (!first) wrong(fmt::format("jobs {} and {} claim one slice", other->second, id));
+    const auto& place = controller_->fleet().cluster().slice(*slice);
+    if (place.state == cluster::SliceState::kIdle) {
+      wrong(fmt::format("the slice that job {} claims is not kept", id));
+    }
+  }
+}
+
+// I12: only a job that can save its work is preempted, and it is told to save it.
+void World::check_preempted(const control::Turn& turn) {
+  for (const store::EventRow& event : turn.batch.events) {
+    if (event.kind != "preempted" && event.kind != "moved") continue;
+    const control::Job* job = controller_->find(event.job);
+    if (job == nullptr || job->spec.checkpoint.empty()) {
+      wrong(fmt::format("job {} cannot be resumed and is {}", event.job, event.kind));
+    }
+    const bool saves = std::ranges::any_of(turn.effects, [&](const control::Effect& effect) {
+      const auto* stop = std::get_if<control::Stop>(&effect);
+      return stop != nullptr && stop->key.job == event.job && stop->checkpoint;
+    });
+    if (!saves)
+      wrong(fmt::format("job {} is {} and need not save its work", event.job, event.kind));
   }
 }
 

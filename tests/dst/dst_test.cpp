@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "control/planted.h"
@@ -74,13 +75,36 @@ TEST(Dst, EveryPromiseHoldsUnderForesight) {
   RecordProperty("forecasts", static_cast<int>(forecasts));
 }
 
+TEST(Dst, EveryPromiseHoldsWhereRunningJobsAreMoved) {
+  std::map<std::string, std::size_t> seen{
+      {"preempted", 0}, {"moved", 0}, {"claims", 0}, {"claim-lost", 0}};
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kPays);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    for (auto& [kind, sum] : seen) sum += world.count(kind);
+  }
+  for (const auto& [kind, sum] : seen) RecordProperty(kind, static_cast<int>(sum));
+  if (failures > 0 || count < 100) return;
+  EXPECT_GT(seen["preempted"], count);
+  EXPECT_GT(seen["claims"], count / 2);
+  EXPECT_GT(seen["moved"], count / 10);
+  EXPECT_GT(seen["claim-lost"], 0U);
+}
+
 TEST(Dst, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
-    World first(seed);
-    World second(seed);
-    ASSERT_FALSE(first.run(kSteps));
-    ASSERT_FALSE(second.run(kSteps));
-    EXPECT_EQ(first.digest(), second.digest()) << "seed " << seed;
+    for (const Rule rule : {Rule::kDrawn, Rule::kPays}) {
+      World first(seed, rule);
+      World second(seed, rule);
+      ASSERT_FALSE(first.run(kSteps));
+      ASSERT_FALSE(second.run(kSteps));
+      EXPECT_EQ(first.digest(), second.digest()) << "seed " << seed;
+    }
   }
 }
 
@@ -116,6 +140,7 @@ int status_with(control::Planted planted, std::uint64_t seeds) {
     control::planted = planted;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       if (World(seed).run(kSteps)) ::_exit(1);
+      if (World(seed, Rule::kPays).run(kSteps)) ::_exit(1);
     }
     ::_exit(0);
   }

@@ -54,6 +54,16 @@ constexpr std::array<PolicyPair, 7> kPolicies{{{"fifo+tightest", "migm-b"},
 
 // Under the rule that looks ahead: orders and placements that take any slice that fits.
 constexpr std::array<const char*, 4> kForesighted{"mdd+slowest", "fifo", "edf-ss", "cedf"};
+// Where jobs that run may be moved: orders that do so for several reasons, on layouts that stay and
+// that change.
+constexpr std::array<PolicyPair, 8> kMoving{{{"mdd", "static:2"},
+                                             {"mdd", "static:9"},
+                                             {"mdd+slowest", "fickle"},
+                                             {"edf-ss", "static:2"},
+                                             {"fifo", "fickle"},
+                                             {"cedf", "static:5"},
+                                             {"mdd", "lookahead"},
+                                             {"fifo+tightest", "migm-b"}}};
 constexpr const char* kLookahead =
     "lookahead:start=1,every=4,rest=0,horizon=120,screen=60,budget_us=2000";
 
@@ -87,10 +97,27 @@ void World::draw_policy() {
     scheduler_ = kForesighted[policy_rng_.below(kForesighted.size())];
     repartition_ = kLookahead;
   }
+  if (rule_ == Rule::kPays && seven) {
+    const PolicyPair& moving = kMoving[policy_rng_.below(kMoving.size())];
+    scheduler_ = moving.scheduler;
+    repartition_ = moving.repartition == std::string("lookahead") ? kLookahead : moving.repartition;
+  }
   for (const mig::Profile& profile : model_->profiles) {
-    const int slices = repartition_ == "static:2" ? 4 : repartition_ == "static:9" ? 2 : 8;
+    const bool halves = repartition_ == "static:2" || repartition_ == "static:5";
+    const int slices = halves ? 4 : repartition_ == "static:9" ? 2 : 8;
     if (profile.memory_slices <= slices) most_gib_ = std::max(most_gib_, profile.memory_gib);
   }
+}
+
+// Slices are worth a fight, and some are lost by those that were told to be longer than they are.
+void World::draw_hurry(control::JobSpec& spec) {
+  spec.deadline.reset();
+  if (policy_rng_.below(4) > 0) spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
+  if (policy_rng_.below(3) > 0) {
+    spec.deadline = now_ + micros_from_seconds(policy_rng_.uniform(5, 200));
+  }
+  spec.checkpoint.clear();
+  if (policy_rng_.below(4) > 0) spec.checkpoint = {"save"};
 }
 
 Result<control::PolicyPair> World::make_policies(const control::Beginning& beginning) {

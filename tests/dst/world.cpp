@@ -62,6 +62,9 @@ void World::boot() {
   control::Beginning& begun = begun_;
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
   if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
+  if (rule_ == Rule::kPays) {
+    begun.options.preemption = {decide::Preemption::Mode::kPays, Micros{1'500'000}};
+  }
   auto policies = make_policies(begun);
   CHECK(policies.ok());
   controller_ = std::make_unique<control::Controller>(
@@ -130,8 +133,9 @@ bool World::perform(control::Turn turn, bool faults) {
   }
   for (const auto& event : turn.batch.events) {
     mix(event.kind + event.text);
-    preemptions_ += event.kind == "preempted" ? 1 : 0;
+    ++events_[event.kind];
   }
+  check_preempted(turn);
   if (maybe_crash(faults)) {
     crash();
     return false;
@@ -382,6 +386,7 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
     if (rng_.below(3) == 0) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
     }
+    if (rule_ == Rule::kPays) draw_hurry(pending.spec);
     if (rule_ == Rule::kLookahead && policy_rng_.below(4) > 0) {
       pending.spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
     }

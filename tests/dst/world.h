@@ -37,8 +37,9 @@ struct Faults {
 };
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
-// they take, and most are wrong.
-enum class Rule : std::uint8_t { kDrawn, kLookahead };
+// they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
+// deadline there, and the rule is any.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays };
 
 class World {
  public:
@@ -50,7 +51,12 @@ class World {
   std::uint64_t digest() const { return digest_; }
   std::size_t accepted() const { return acknowledged_.size(); }
   std::size_t crashes() const { return crashes_; }
-  std::size_t preemptions() const { return preemptions_; }
+  std::size_t preemptions() const { return count("preempted"); }
+  // Events of a kind.
+  std::size_t count(const std::string& kind) const {
+    const auto found = events_.find(kind);
+    return found == events_.end() ? 0 : found->second;
+  }
   std::uint64_t forecasts() const { return forecasts_; }
 
  private:
@@ -99,6 +105,7 @@ class World {
   };
 
   void draw_policy();
+  void draw_hurry(control::JobSpec& spec);
   Result<control::PolicyPair> make_policies(const control::Beginning& beginning);
   void boot();
   void crash();
@@ -135,6 +142,8 @@ class World {
   void check_step();
   void check_rest();
   void check_jobs();
+  void check_claims();
+  void check_preempted(const control::Turn& turn);
   void check_slices();
   void check_processes();
   void check_store();
@@ -184,7 +193,7 @@ class World {
   int submissions_ = 0;
 
   std::size_t crashes_ = 0;
-  std::size_t preemptions_ = 0;
+  std::map<std::string, std::size_t> events_;  // by kind
   std::uint64_t forecasts_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
