@@ -25,7 +25,7 @@ constexpr double kTolerance = 1e-6;
 // Few rounds on a coarse grid: what prices prove must hold however they were found.
 PriceGrid some_prices(const Instance& instance, const Weights& weights) {
   return search_prices(instance, weights,
-                       {.intervals_max = 512, .rounds_by_mode = 120, .runs = Runs::kWhole})
+                       {.intervals_max = 64, .rounds_by_mode = 80, .runs = Runs::kWhole})
       .grid;
 }
 
@@ -86,7 +86,8 @@ TEST(NonPreemptiveBounds, DoNotExceedTheOptimumOfUpToSixJobs) {
     optima += best->total_s;
   }
   fmt::print("bound over optimum, of sums: tardiness {:.3f}\n", bounds / optima);
-  EXPECT_GT(bounds / optima, 0.75);
+  // On so coarse a grid; that of `partita bound` has 0.85.
+  EXPECT_GT(bounds / optima, 0.5);
 }
 
 // What no schedule can beat when jobs may be cut is not above what none can beat when they may not.
