@@ -23,6 +23,8 @@ bounds::Report report_of(const workload::Trace& trace, const sim::RunOptions& op
   request.et_a = options.et_a;
   request.rounds = rounds;
   request.use_mip = false;
+  const bool whole = options.preemption.mode == decide::Preemption::Mode::kNone;
+  request.runs = whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
   return bounds::find_bounds(*instance, request);
 }
 
@@ -65,6 +67,28 @@ INSTANTIATE_TEST_SUITE_P(Bounds, EverySchedulerAndItsBounds, testing::ValuesIn(s
                            std::erase_if(name, [](char c) { return std::isalnum(c) == 0; });
                            return name;
                          });
+
+// The same with nobody interrupted, and memory that jobs outgrow.
+TEST_P(EverySchedulerAndItsBounds, WithoutPreemption) {
+  int bounded = 0;
+  for (std::uint64_t seed = 91'000; seed < 91'010; ++seed) {
+    cases::Case each = cases::random_case({.seed = seed,
+                                           .scheduler = GetParam(),
+                                           .jobs_max = 40,
+                                           .gpus_max = 2,
+                                           .may_be_stuck = false});
+    each.preemption = {decide::Preemption::Mode::kNone, {}};
+    if (each.trace.jobs.empty()) continue;
+    const Result<sim::RunResult> result = cases::run_engine(each);
+    if (!result) continue;  // some need preemption to get every job through
+    const bounds::Report report = report_of(each.trace, cases::options_of(each), 5);
+    expect_none_beaten(report, *result, GetParam() + ", case " + std::to_string(seed));
+    for (const bounds::Bound& bound : report.bounds) {
+      bounded += bound.name == bounds::kNonPreemptive ? 1 : 0;
+    }
+  }
+  EXPECT_GE(bounded, 10);
+}
 
 // Three crowded hours: what looks ahead comes nearest to the bounds.
 TEST(EveryRepartitionerAndItsBounds, OnThreeHoursOfThePapersDay) {

@@ -32,7 +32,8 @@ struct Gait {
 };
 constexpr Gait kGaitOfSplit{0.7, 0.1, 0.05, 0};
 constexpr Gait kGaitOfWhole{0.9, 0.5, 0.02, 0.9};
-constexpr int kMeanEvery = 10;  // rounds
+constexpr int kMeanEvery = 10;       // rounds
+constexpr double kSpanMax = 0x1p50;  // microseconds, for whole runs
 constexpr std::array kPartsOfQueue{1.0, 0.75, 0.5, 0.25};
 
 // A time by which a fleet that never idles is through, with room for the slowest of jobs.
@@ -311,6 +312,8 @@ PriceGrid Search::queue_prices(double spacing) {
 // Small steps from nothing do not find the way up where a few jobs crowd a little: jobs that may
 // begin at any of many free instants all begin at the first. So there are two places to begin at.
 PriceGrid Search::run_whole(double spacing) {
+  // Prices of 0: instants that far apart cannot be counted in whole microseconds.
+  if (span_ > kSpanMax) return {instance_.modes.size(), {0}, base_};
   PriceGrid best = queue_prices(spacing);
   double value = -std::numeric_limits<double>::infinity();
   climb_by_mode(best, value);

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <vector>
 
+#include "bounds/packing.h"
 #include "bounds/solver.h"
 
 namespace partita::bounds {
@@ -15,52 +14,11 @@ namespace {
 constexpr int kResting = -1;
 constexpr double kSecondsPerMicro = 1e-6;
 
-using Counts = std::array<int, kModesMax>;
-
 // Which jobs run on which modes at one moment, and the watts that takes above idle.
 struct Assignment {
   std::vector<int> mode;  // by job; kResting
   unsigned running = 0;   // bit by job
   double watts = 0;
-};
-
-// The fewest watts with which so many GPUs hold so many instances of each mode.
-class Packing {
- public:
-  explicit Packing(const Instance& instance) : instance_(instance) {}
-
-  double watts(const Counts& wanted, std::uint32_t gpus) {
-    if (std::ranges::all_of(wanted, [](int count) { return count <= 0; })) return 0;
-    if (gpus == 0) return kNoLimit;
-    const auto known = known_.find({wanted, gpus});
-    if (known != known_.end()) return known->second;
-    double least = kNoLimit;
-    for (const Load& load : instance_.loads) {
-      Counts left = wanted;
-      bool useful = false;
-      for (std::size_t mode = 0; mode < kModesMax; ++mode) {
-        useful = useful || (left[mode] > 0 && load.count[mode] > 0);
-        left[mode] = std::max(0, left[mode] - load.count[mode]);
-      }
-      if (!useful) continue;
-      least = std::min(least, exact_watts(wanted, left) + watts(left, gpus - 1));
-    }
-    known_[{wanted, gpus}] = least;
-    return least;
-  }
-
- private:
-  // Of the load only what is wanted is busy; the layout allows that.
-  double exact_watts(const Counts& wanted, const Counts& left) const {
-    int compute = 0;
-    for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
-      compute += (wanted[mode] - left[mode]) * instance_.modes[mode].compute;
-    }
-    return instance_.busy_watts[static_cast<std::size_t>(compute)];
-  }
-
-  const Instance& instance_;
-  std::map<std::pair<Counts, std::uint32_t>, double> known_;
 };
 
 class Assignments {
@@ -77,24 +35,15 @@ class Assignments {
     choice_[job] = kResting;
     choose(job + 1);
     for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
-      if (instance_.jobs[job].time[mode] <= 0 || dominated(instance_.jobs[job], mode)) continue;
+      if (instance_.jobs[job].time[mode] <= 0 || dominated(instance_, instance_.jobs[job], mode))
+        continue;
       choice_[job] = static_cast<int>(mode);
       choose(job + 1);
     }
     choice_[job] = kResting;
   }
-  // The same compute slices are to be had with fewer memory slices.
-  bool dominated(const BoundJob& job, std::size_t mode) const {
-    for (std::size_t other = 0; other < instance_.modes.size(); ++other) {
-      if (job.time[other] > 0 && instance_.modes[other].compute == instance_.modes[mode].compute &&
-          instance_.modes[other].memory < instance_.modes[mode].memory) {
-        return true;
-      }
-    }
-    return false;
-  }
   void keep() {
-    Counts wanted{};
+    Packing::Counts wanted{};
     Assignment made{choice_, 0, 0};
     for (std::size_t job = 0; job < choice_.size(); ++job) {
       if (choice_[job] == kResting) continue;

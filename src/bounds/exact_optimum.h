@@ -21,4 +21,12 @@ inline constexpr std::uint32_t kExactGpusMax = 2;
 // 15 for three jobs at different times, 105 for four, 10,395 for six.
 Result<double> exact_optimum(const Instance& instance, const Weights& weights);
 
+inline constexpr std::size_t kExactWholeJobsMax = 4;
+
+// The same when every job runs whole: one instance, from begin to end without a break. Instances
+// may still trade places and GPUs with each other at any instant, so this is not above the least
+// that a schedule can cost. Every choice of modes and every order of begins and ends is one linear
+// program: for two jobs 6 orders, for three 90, for four 2,520, times the modes of each job.
+Result<double> exact_whole_optimum(const Instance& instance, const Weights& weights);
+
 }  // namespace partita::bounds

@@ -62,7 +62,6 @@ class Finder {
   void add_prices(Kind kind, double until);
   void add_searched(Kind kind, double from, double until);
   void add_non_preemptive(Kind kind, double until);
-  void prove(Bound& bound) const;
   MipBound best_mip();
   void add_mip();
   void add_sum();
@@ -104,14 +103,10 @@ void Finder::add_prices(Kind kind, double until) {
       if (found.out_of_time) bound.status = "time limit";
       bound.prices = std::move(found.grid);
     }
-    prove(bound);
+    const Result<double> value = check_bound(instance_, request_.et_a, bound);
+    CHECK(value.ok());
+    bound.value = *value;
   });
-}
-
-void Finder::prove(Bound& bound) const {
-  const Result<double> value = check_bound(instance_, request_.et_a, bound);
-  CHECK(value.ok());
-  bound.value = *value;
 }
 
 void Finder::add_non_preemptive(Kind kind, double until) {
@@ -127,7 +122,9 @@ void Finder::add_non_preemptive(Kind kind, double until) {
     Found found = search_prices(instance_, weights_of(kind, instance_, request_.et_a), effort);
     if (found.out_of_time) bound.status = "time limit";
     bound.prices = std::move(found.grid);
-    prove(bound);
+    const Result<double> value = check_bound(instance_, request_.et_a, bound);
+    if (value) bound.value = *value;
+    if (!value) bound.status = "skipped: " + value.error().message;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "bounds/certificate.h"
 #include "bounds/simple_bounds.h"
@@ -221,6 +222,107 @@ TEST(Certificate, IsRefusedWithASentence) {
     ASSERT_FALSE(read.ok());
     EXPECT_TRUE(read.error().message.starts_with("this is no certificate: ")) << text;
   }
+}
+
+int count_of(const Report& report, std::string_view name) {
+  int found = 0;
+  for (const Bound& bound : report.bounds) found += bound.name == name ? 1 : 0;
+  return found;
+}
+
+TEST(NonPreemptiveBounds, StandOnlyWhereNoJobIsInterrupted) {
+  const Instance instance = random_instance(5, 9, 1);
+  Request request = quick();
+  EXPECT_EQ(count_of(find_bounds(instance, request), kNonPreemptive), 0);
+  request.runs = Runs::kWhole;
+  const Report report = find_bounds(instance, request);
+  EXPECT_EQ(count_of(report, kNonPreemptive), 2);
+  EXPECT_EQ(report.best(Kind::kTardiness)->name, kNonPreemptive);
+}
+
+// The longer job came first, and the whole GPU is the only place for either.
+TEST(NonPreemptiveBounds, KnowThatALongJobCannotMakeWay) {
+  workload::Trace trace;
+  trace.class_names = {"any"};
+  workload::Job job;
+  job.time.fill(workload::kNoTime);
+  job.time.back() = Micros::seconds(100);
+  job.deadline = Micros::seconds(100);
+  trace.add(job, "long");
+  job.arrival = Micros::seconds(10);
+  job.time.back() = Micros::seconds(10);
+  job.deadline = Micros::seconds(20);
+  trace.add(job, "short");
+  const Instance instance = *make_instance(trace, a100_fleet(1));
+  Request request = quick();
+  request.kinds = {Kind::kTardiness};
+  const double split = find_bounds(instance, request).best(Kind::kTardiness)->value;
+  request.runs = Runs::kWhole;
+  const double whole = find_bounds(instance, request).best(Kind::kTardiness)->value;
+  // Interrupted, the long one is 10 s late. Whole, it is 20 s late after the short one, or the
+  // short one 90 s after it.
+  EXPECT_LE(split * 2, 10.0001);
+  EXPECT_GT(whole * 2, 18);
+  EXPECT_LE(whole * 2, 20.0001);
+}
+
+TEST(Certificate, OfNonPreemptiveBoundsReadsBackAndHolds) {
+  const Instance instance = random_instance(5, 9, 1);
+  Request request = quick();
+  request.runs = Runs::kWhole;
+  const Report report = find_bounds(instance, request);
+  Subject subject = subject_of(instance);
+  subject.runs = Runs::kWhole;
+  const std::string text = to_text({subject, report.bounds}, instance);
+  const Result<Certificate> read = parse_certificate(text);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->subject, subject);
+  EXPECT_EQ(to_text(*read, instance), text);
+  for (const Verdict& verdict : verify(*read, instance)) {
+    EXPECT_TRUE(verdict.holds) << verdict.name << ": " << verdict.why;
+  }
+}
+
+TEST(Certificate, OfNonPreemptiveBoundsIsRefusedWhenItIsForged) {
+  const Instance instance = random_instance(5, 9, 1);
+  Request request = quick();
+  request.runs = Runs::kWhole;
+  const Report report = find_bounds(instance, request);
+  const auto why = [&](Runs runs, const std::function<void(Bound&)>& forge) {
+    Certificate certificate{subject_of(instance), report.bounds};
+    certificate.subject.runs = runs;
+    for (Bound& bound : certificate.bounds) {
+      if (bound.name == kNonPreemptive) forge(bound);
+    }
+    std::string found;
+    for (const Verdict& verdict : verify(certificate, instance)) {
+      if (verdict.name == kNonPreemptive && !verdict.holds) found = verdict.why;
+    }
+    return found;
+  };
+  EXPECT_EQ(why(Runs::kWhole, [](Bound&) {}), "");
+  EXPECT_EQ(why(Runs::kSplit, [](Bound&) {}),
+            "it holds only without preemption, and the certificate allows it");
+  EXPECT_EQ(why(Runs::kWhole, [](Bound& bound) { bound.value *= 1.0001; }),
+            "what is proven is less");
+  EXPECT_EQ(why(Runs::kWhole, [](Bound& bound) { bound.prices->edges[1] = 0.5; }),
+            "edge 0.5 of the prices is no whole number up to 2^51");
+  EXPECT_EQ(why(Runs::kWhole, [](Bound& bound) { bound.prices->prices.front() = -1; }),
+            "a price is negative or no number");
+  // Prices that were found for jobs in pieces prove less than these do.
+  EXPECT_EQ(why(Runs::kWhole,
+                [](Bound& bound) { bound.prices->prices.assign(bound.prices->prices.size(), 0); }),
+            "what is proven is less");
+}
+
+TEST(Certificate, NamesNoPreemptionButNone) {
+  const std::string text =
+      R"({"format":"partita bound certificate 1","gpu":"a","power":"b","gpus":1,"jobs":1,)"
+      R"("horizon_us":0,"et_a":0,"preemption":"free","bounds":[]})";
+  const Result<Certificate> read = parse_certificate(text);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message,
+            "this is no certificate: preemption is not 'none', and is given only where it is");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Small random jobs, fleets and prices for the tests of this room.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -39,6 +40,55 @@ inline Fleet a100_fleet(std::uint32_t gpus) {
 
 inline Instance random_instance(std::uint64_t seed, int jobs, std::uint32_t gpus) {
   return *make_instance(random_trace(seed, jobs), a100_fleet(gpus));
+}
+
+// A few jobs on one or two GPUs, for comparisons with an exact optimum.
+struct Small {
+  workload::Trace trace;
+  Fleet fleet;
+  double et_a = 0;
+};
+
+// Jobs that crowd each other, some odd: missing sizes, memory that excludes small slices, larger
+// slices that are slower, equal releases, due dates before any possible end.
+inline workload::Job draw_crowded_job(Rng& rng, double memory_max) {
+  workload::Job job;
+  job.arrival = micros_from_seconds(static_cast<double>(rng.below(4)) * rng.uniform(0, 40));
+  const double whole = rng.uniform(5, 60);
+  const double power = rng.uniform(0.2, 1.1);
+  for (std::size_t i = 0; i < workload::kSliceSizeCount; ++i) {
+    const double share = workload::kSliceSizes[i] / 7.0;
+    const double seconds = whole * std::pow(share, -power) * rng.uniform(0.95, 1.05);
+    job.time[i] = rng.below(8) == 0 ? workload::kNoTime : micros_from_seconds(seconds);
+  }
+  if (job.time[2] == workload::kNoTime) job.time[3] = micros_from_seconds(whole);
+  if (rng.below(3) == 0) job.memory_gib = static_cast<float>(rng.uniform(0, memory_max));
+  job.deadline = job.arrival + micros_from_seconds(whole * rng.uniform(0, 2));
+  return job;
+}
+
+inline Small draw_small(std::uint64_t seed) {
+  Rng rng(seed, 5);
+  Small small;
+  static const std::array names{"a100-40gb", "a30-24gb", "a30-24gb", "h200-141gb"};
+  small.fleet.model = *mig::find_gpu(names[rng.below(names.size())]);
+  const auto& curves = small.fleet.model->power_curves;
+  small.fleet.power = &curves[rng.below(curves.size())];
+  small.fleet.gpus = 1 + static_cast<std::uint32_t>(rng.below(2));
+  small.fleet.horizon = micros_from_seconds(rng.below(2) == 0 ? 0 : rng.uniform(0, 200));
+  const std::array kFewJobs{1, 2, 2, 2, 3};
+  const int jobs = kFewJobs[rng.below(kFewJobs.size())];
+  small.trace.class_names = {"any"};
+  for (int i = 0; i < jobs; ++i) {
+    workload::Job job = draw_crowded_job(rng, small.fleet.model->profiles.back().memory_gib);
+    // A size that every part has.
+    if (job.time[3] == workload::kNoTime) job.time[3] = micros_from_seconds(30);
+    if (job.memory_gib > 19.5F) job.memory_gib = 0;
+    small.trace.add(job, std::to_string(i));
+  }
+  workload::sort_by_arrival(small.trace);
+  small.et_a = std::pow(10, rng.uniform(-5, 0));
+  return small;
 }
 
 // Intervals of a few seconds, prices that a job would weigh against being late; the tail is dear.

@@ -74,7 +74,8 @@ class Branching {
         effort_(effort),
         profiles_(profiles_of(instance, model)),
         whole_(prices, 1),
-        earnings_(instance, prices) {}
+        earnings_(instance, prices),
+        least_costs_(instance.jobs.size() * prices.intervals(), -1) {}
 
   WindowOptimum run();
 
@@ -94,6 +95,7 @@ class Branching {
   double earliest(std::uint32_t gpu, mig::Placement placement, double from) const;
   mig::Layout busy(std::uint32_t gpu, double instant) const;
   bool same_as_earlier(std::uint32_t gpu, double now) const;
+  double least_cost(std::size_t job, double now);
   double bound_of(double now, double tardiness);
   double rent(std::size_t mode, double begin, double end) const;
   bool met_before(double now, double tardiness);
@@ -106,6 +108,7 @@ class Branching {
   std::vector<mig::ProfileIndex> profiles_;
   WholeRun whole_;
   Earnings earnings_;
+  std::vector<double> least_costs_;  // by job and interval; negative: not yet asked for
   unsigned placed_ = 0;
   std::vector<PlacedRun> runs_;     // in order of begin
   std::vector<std::size_t> modes_;  // of those
@@ -163,6 +166,18 @@ double Branching::rent(std::size_t mode, double begin, double end) const {
   return sum;
 }
 
+// The least that the job pays when it begins in the interval of this instant or later.
+double Branching::least_cost(std::size_t job, double now) {
+  BoundJob later = instance_.jobs[job];
+  const std::size_t interval = prices_.find(std::max(now, later.release));
+  double& cost = least_costs_[job * prices_.intervals() + interval];
+  if (cost < 0) {
+    later.release = std::max(later.release, prices_.begin(interval));
+    cost = whole_.cost(later);
+  }
+  return cost;
+}
+
 // All begins to come are at `now` or later, so rents of the time before it are known, and cancel:
 // what counts is what is paid and earned from now on.
 double Branching::bound_of(double now, double tardiness) {
@@ -173,10 +188,10 @@ double Branching::bound_of(double now, double tardiness) {
   double alone = tardiness;  // if every job had the fleet for itself
   for (std::size_t job = 0; job < instance_.jobs.size(); ++job) {
     if (placed(job)) continue;
-    BoundJob later = instance_.jobs[job];
-    later.release = std::max(later.release, now);
-    bound += whole_.cost(later);
-    alone += std::max(0.0, later.release + later.fastest() - later.due) * kSecondsPerMicro;
+    const BoundJob& later = instance_.jobs[job];
+    bound += least_cost(job, now);
+    const double end = std::max(later.release, now) + later.fastest();
+    alone += std::max(0.0, end - later.due) * kSecondsPerMicro;
   }
   return std::max(bound, alone);
 }

@@ -36,7 +36,7 @@ struct WindowOptimum {
 };
 
 struct WindowEffort {
-  std::uint64_t nodes_max = 2'000'000;
+  std::uint64_t nodes_max = 300'000;
   // Seconds left, asked now and then.
   std::function<double()> seconds_left = [] { return 1e9; };
 };

@@ -26,6 +26,7 @@ constexpr VerbSet kBounds = kRuns | set_of(Verb::kBound);
 constexpr VerbSet kCounts = kBounds | set_of(Verb::kAdvise);
 constexpr VerbSet kMakes = kCounts | set_of(Verb::kGenerate);
 constexpr VerbSet kReads = kCounts | set_of(Verb::kConvert);
+constexpr double kWindowJobsMax = 16;
 constexpr double kMedianMax = kMinutesMax * 60;
 
 template <typename T>
@@ -279,6 +280,12 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "verify", .kind = ValueKind::kInput, .metavar = "FILE",
      .sentence = "Check a certificate against these jobs and GPUs instead of looking for bounds; "
                  "--horizon and --et-a are those of the certificate.",
+     .verbs = set_of(Verb::kBound)},
+
+    {.name = "windows", .kind = ValueKind::kCount, .metavar = "JOBS", .low = 1,
+     .high = kWindowJobsMax,
+     .sentence = "How loose the bounds are: cut the jobs into windows of so many and compare the "
+                 "bounds of each with its exact optimum, without preemption.",
      .verbs = set_of(Verb::kBound)},
 
     // Learning

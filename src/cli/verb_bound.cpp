@@ -9,6 +9,7 @@
 #include "bounds/instance.h"
 #include "bounds/report.h"
 #include "cli/bound_report.h"
+#include "cli/bound_windows.h"
 #include "cli/output_file.h"
 #include "cli/run_report.h"
 #include "cli/run_settings.h"
@@ -255,6 +256,21 @@ Outcome verify(const Values& values, Console& console, Question question) {
   return std::ranges::all_of(verdicts, &bounds::Verdict::holds) ? 0 : 1;
 }
 
+Outcome compare_windows(const Values& values, Console& console, const Question& question) {
+  if (question.subject.runs != bounds::Runs::kWhole) {
+    return Error{"--windows is about schedules that never interrupt a job; give --preemption none"};
+  }
+  const std::size_t jobs = values.count("windows");
+  const auto windows = window_bounds(question.jobs.trace, question.fleet, jobs);
+  if (!windows) return windows.error();
+  if (values.has_switch("json")) {
+    print_json(console, windows_json(*windows, jobs));
+  } else {
+    console.out.write(windows_text(*windows, jobs, console.bold));
+  }
+  return 0;
+}
+
 }  // namespace
 
 Outcome run_bound(const Values& values, Console& console) {
@@ -262,6 +278,7 @@ Outcome run_bound(const Values& values, Console& console) {
   if (!question) return question.error();
   if (values.given("verify") != nullptr) return verify(values, console, *std::move(question));
   if (question->jobs.trace.jobs.empty()) return Error{"there are no jobs to bound anything for"};
+  if (values.given("windows") != nullptr) return compare_windows(values, console, *question);
   const auto instance = bounds::make_instance(question->jobs.trace, question->fleet);
   if (!instance) {
     complain(instance.error().message);

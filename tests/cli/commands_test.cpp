@@ -1,6 +1,7 @@
 // The commands that users were promised, word for word.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "program.h"
@@ -509,6 +510,49 @@ TEST_F(Commands, BoundProvesWhatNoScheduleCanBeat) {
   const auto one = run(line + " --kind energy --json").json();
   EXPECT_TRUE(one["et_bound"].is_null());
   EXPECT_TRUE(one["energy_bound_j"].is_number());
+}
+
+TEST_F(Commands, BoundOfRunsWithoutPreemptionIsRefusedWhereJobsMayBeInterrupted) {
+  out_of("generate --kind poisson --max-jobs 40 --seed 2 --out jobs.csv");
+  const std::string line = "bound --jobs jobs.csv --gpus 1 --kind tardiness --time-limit 2";
+  const auto names = [&](const std::string& more) {
+    std::set<std::string> found;
+    const auto json = run(line + more + " --json").json();
+    for (const auto& bound : json["bounds"]) found.insert(bound["name"].get<std::string>());
+    return found;
+  };
+  EXPECT_EQ(names(" --preemption none --certificate proof.json").count("non-preemptive"), 1U);
+  EXPECT_EQ(names("").count("non-preemptive"), 0U);
+  EXPECT_EQ(names(" --preemption cost=30").count("non-preemptive"), 0U);
+  EXPECT_NE(read("proof.json").find("\"preemption\":\"none\""), std::string::npos);
+  EXPECT_EQ(run(line + " --verify proof.json").status, 0);
+  EXPECT_EQ(run(line + " --preemption none --verify proof.json").status, 0);
+  EXPECT_EQ(complaint(line + " --preemption cost=30 --verify proof.json"),
+            "--verify: the certificate is about --preemption none, the command about cost=30");
+  std::string forged = read("proof.json");
+  const std::string says = "\"preemption\":\"none\",";
+  forged.erase(forged.find(says), says.size());
+  write("forged.json", forged);
+  const Ran refused = run(line + " --verify forged.json");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.out.find("it holds only without preemption"), std::string::npos) << refused.out;
+}
+
+TEST_F(Commands, BoundComparesWindowsWithTheirOptimum) {
+  out_of("generate --kind poisson --rate 12 --max-jobs 20 --seed 2 --out jobs.csv");
+  const std::string line = "bound --jobs jobs.csv --gpus 1 --windows 6";
+  EXPECT_EQ(complaint(line),
+            "--windows is about schedules that never interrupt a job; give --preemption none");
+  const auto json = run(line + " --preemption none --json").json();
+  ASSERT_EQ(json["windows"].size(), 3U);
+  for (const auto& window : json["windows"]) {
+    EXPECT_TRUE(window["optimum_proven"].get<bool>());
+    EXPECT_LE(window["prices_s"].get<double>(), window["tardiness_bound_s"].get<double>());
+    EXPECT_LE(window["tardiness_bound_s"].get<double>(), window["optimum_s"].get<double>() + 1e-6);
+  }
+  EXPECT_GT(json["late"]["tardiness_bound_s"].get<double>(), 0);
+  const std::string text = out_of(line + " --preemption none");
+  EXPECT_NE(text.find("windows with a known optimum above 0: prices"), std::string::npos) << text;
 }
 
 // A bound that a run is below is made by hand; the experiment finds it in its files.
