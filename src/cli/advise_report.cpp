@@ -122,16 +122,17 @@ std::string portfolio_table(const Advice& advice, bool bold) {
   return table.text(bold);
 }
 
+std::string layouts_sentence(const Advice& advice) {
+  return advice.static_is_enough ? "Static layouts are enough: changing them did not pay."
+                                 : "Layouts that change with the load pay here.";
+}
+
 std::string sentence_of(const Advice& advice) {
   const TriedPolicy& today = advice.today[advice.compared_with];
-  const std::string layouts = advice.static_is_enough
-                                  ? "Static layouts are enough: changing them did not pay."
-                                  : "Layouts that change with the load pay here.";
   return fmt::format(
       "{} Against the best of today's ({}), ET changes by {}, {:+.1f} % in the geometric mean of "
-      "the "
-      "windows.",
-      layouts, today.policy.name,
+      "the windows.",
+      layouts_sentence(advice), today.policy.name,
       percent_text(advice.judged.values(&RunRecord::et), today.values(&RunRecord::et)),
       100 * (geometric_ratio(advice.judged, today) - 1));
 }
@@ -290,7 +291,8 @@ Result<std::string> advice_page(const Values& values, const Advice& advice) {
   input.notes.title =
       fmt::format("Advice: {} with {}, preemption {}", advice.advised.scheduler,
                   advice.advised.repartition, format_preemption(advice.advised.preemption));
-  input.notes.source = sentence_of(advice) + " " + commands.serve;
+  // The page has its own figures, with the intervals of the test that decides.
+  input.notes.source = layouts_sentence(advice) + " " + commands.serve;
   input.notes.generated_by = command_text(Verb::kAdvise, values);
   input.notes.settings = {{runs.front().setting, advice.today[advice.compared_with].policy.name}};
   input.notes.figures = figures_of(advice);
