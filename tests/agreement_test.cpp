@@ -23,6 +23,7 @@ constexpr std::uint64_t kCasesThatPay = 140 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kCasesPerComposition = 68 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kCasesWithMemory = 140 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kCasesOfWaiting = 34 * PARTITA_AGREEMENT_FACTOR;
+constexpr std::uint64_t kLargeFleetsThatPay = 10 * PARTITA_AGREEMENT_FACTOR;
 constexpr std::uint64_t kLargeFleets = 40 * PARTITA_AGREEMENT_FACTOR;
 
 std::vector<oracle::Piece> pieces_of(const sim::RunResult& result) {
@@ -209,6 +210,29 @@ TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnWhatPays) {
                    kCasesThatPay);
 }
 
+// With more late jobs than may claim, more waiting ones than are projected, and more slices of a
+// profile than a projection keeps.
+TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnWhatPaysOnLargeFleets) {
+  expect_agreement({.seed = 6'000'000,
+                    .scheduler = GetParam(),
+                    .jobs_max = 300,
+                    .gpus_min = 6,
+                    .gpus_max = 16,
+                    .may_be_stuck = false,
+                    .preemption = decide::Preemption::Mode::kPays},
+                   kLargeFleetsThatPay);
+}
+
+TEST_P(NamedScheduler, AgreesWithTheNaiveSimulatorOnWhatPaysWhenMemoryGrows) {
+  expect_agreement({.seed = 7'000'000,
+                    .scheduler = GetParam(),
+                    .jobs_max = 50,
+                    .gpus_max = 2,
+                    .preemption = decide::Preemption::Mode::kPays,
+                    .memory_grows = true},
+                   kCasesWithMemory / 2);
+}
+
 // Or agreement on what pays would say nothing.
 TEST(CasesThatPay, InterruptJobsByMovesAndByDisplacements) {
   std::uint64_t runs = 0;
@@ -253,11 +277,13 @@ TEST_P(Composition, OfThisOrderWithEveryPlacementAgreesWithTheNaiveSimulator) {
 TEST(WaitingPlacement, AgreesWithTheNaiveSimulator) {
   for (const policies::PlacementRow& placement : policies::placements()) {
     if (!placement.facts.may_wait) continue;
-    for (const bool memory_grows : {false, true}) {
-      expect_agreement({.seed = 4'000'000,
-                        .scheduler = "fifo+" + placement.facts.name,
-                        .memory_grows = memory_grows},
-                       kCasesOfWaiting);
+    for (const char* order : {"fifo+", "mdd+", "atc+"}) {
+      for (const bool memory_grows : {false, true}) {
+        expect_agreement({.seed = 4'000'000,
+                          .scheduler = order + placement.facts.name,
+                          .memory_grows = memory_grows},
+                         kCasesOfWaiting);
+      }
     }
   }
 }
