@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,9 +40,26 @@ struct Normaliser {
   bool operator==(const Normaliser&) const = default;
 };
 
+// What the observations of training ranged over, number by number, before they were normalised.
+struct Ranges {
+  std::vector<float> low;
+  std::vector<float> high;
+
+  bool empty() const { return low.empty(); }
+  // Takes in one more observation.
+  void widen(std::span<const float> state);
+  // How far the number that is farthest outside is, in widths of its range; 0 when all are inside.
+  // A range without a width counts as one of kWidthMin. REQUIRES: as many numbers as the ranges.
+  double outside(std::span<const float> state) const;
+
+  static constexpr float kWidthMin = 0.02F;
+  bool operator==(const Ranges&) const = default;
+};
+
 struct Model {
   ModelFacts facts;
   Normaliser normaliser;  // empty: none
+  Ranges seen;            // empty: not recorded
   Network policy;
   std::optional<Network> value;  // what training also had; not needed to decide
 

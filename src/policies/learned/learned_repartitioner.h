@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "decide/repartitioner.h"
 #include "nn/network.h"
+#include "policies/learned/familiarity.h"
 #include "policies/learned/mix_rules.h"
 
 namespace partita::policies {
@@ -27,11 +28,18 @@ class LearnedRepartitioner : public decide::Repartitioner {
   }
   void decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override;
 
+  // Whether it sees what it was trained on.
+  Trust trust() const { return familiarity_.trust(); }
+  // For training: what it sees from now on is taken into the ranges, which outlive it.
+  void record(nn::Ranges& ranges) { record_ = &ranges; }
+
  private:
   nn::Model model_;
   MixRules rules_;
   std::uint32_t gpus_;
   MixState state_;
+  Familiarity familiarity_;
+  nn::Ranges* record_ = nullptr;
   nn::Evaluator evaluate_;
   Rng rng_{1};
   std::vector<float> observation_;
@@ -42,7 +50,7 @@ class LearnedRepartitioner : public decide::Repartitioner {
 };
 
 // From a model file; errors name it.
-Result<std::unique_ptr<decide::Repartitioner>> load_learned_repartitioner(
+Result<std::unique_ptr<LearnedRepartitioner>> load_learned_repartitioner(
     const std::string& path, const mig::GpuModel& model, std::uint32_t gpus);
 
 }  // namespace partita::policies

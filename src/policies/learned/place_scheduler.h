@@ -28,6 +28,8 @@ class PlaceScheduler : public decide::Scheduler {
   void layout_changed(const decide::View&) override {}
   void decide(const decide::View& view, decide::Decision& decision) override;
 
+  // For training: what it sees from now on is taken into the ranges, which outlive it.
+  void record(nn::Ranges& ranges) { record_ = &ranges; }
   // For training: the network of the next run.
   nn::Network& policy() { return model_.policy; }
 
@@ -40,6 +42,7 @@ class PlaceScheduler : public decide::Scheduler {
   PlaceScene scene_;
   WaitingJobs waiting_;
   nn::Activations activations_;
+  nn::Ranges* record_ = nullptr;
 };
 
 }  // namespace partita::policies
