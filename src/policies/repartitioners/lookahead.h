@@ -33,15 +33,15 @@ struct LookaheadOptions {
   Micros screen;                           // of arrivals when candidates are screened; 0: as above
   double margin = 1;                       // arrivals it reckons with, of those it expects
   int samples = 2;                         // futures of the race, at least
-  int samples_max = 2;                     // and at most: more are drawn while it is not decided
+  int samples_max = 16;                    // and at most: more are drawn while it is not decided
   std::uint64_t every_events = 30;         // for each `fleet` GPUs
   int fleet = 16;                          // GPUs it simulates
   int rest = 4;                            // turns it sits out after a fruitless one in calm times
   int moves = 1;
   int wide = 1;        // layouts tried on GPUs of every layout, not only of one
   int finalists = 3;   // candidates that run the race
-  double caution = 0;  // standard errors by which the mean saving must exceed nothing
-  double evidence = 1;  // it does nothing while the jobs' mean time may be off by this share
+  double caution = 2;  // standard errors by which the mean saving must exceed nothing
+  double evidence = 0.1;  // it does nothing while the jobs' mean time may be off by this share
   // Breaks forecasts off that cannot end among the best. Changes no decision, only their cost.
   bool pruning = true;
   // Events it may simulate at a turn; about three take a microsecond. When it is spent, the

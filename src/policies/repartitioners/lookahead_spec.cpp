@@ -49,7 +49,7 @@ const std::vector<Key>& number_keys() {
        [](LookaheadOptions& o, double v) { o.moves = static_cast<int>(v); }},
       {"finalists", "changes that race, 3", 1, 10'000,
        [](LookaheadOptions& o, double v) { o.finalists = static_cast<int>(v); }},
-      {"caution", "standard errors a saving must exceed, 0", 0, 100,
+      {"caution", "standard errors a saving must exceed, 2", 0, 100,
        [](LookaheadOptions& o, double v) { o.caution = v; }},
       {"evidence", "share by which the jobs' mean time may be off, 0.1", 0, 1'000,
        [](LookaheadOptions& o, double v) { o.evidence = v; }},
