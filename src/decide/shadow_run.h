@@ -2,7 +2,7 @@
 // simulate: what the same jobs would have cost under other layouts.
 #pragma once
 
-#include <memory>
+#include <span>
 
 #include "base/units.h"
 #include "decide/layout_request.h"
@@ -28,8 +28,9 @@ class ShadowRun {
   virtual void request(Micros now, const LayoutRequest& request) = 0;
 
   // Runs up to now and gives the cost until now, and of what is there then the cost of draining it
-  // with no further arrival, so that work put off is not taken for work saved.
-  virtual ShadowCost cost_until(Micros now) = 0;
+  // with no further arrival, so that work put off is not taken for work saved. For the draining
+  // these layouts, one a GPU, are asked for; none: things stay as they are.
+  virtual ShadowCost cost_until(Micros now, std::span<const mig::Layout> then) = 0;
 };
 
 }  // namespace partita::decide

@@ -238,7 +238,7 @@ Status PlaceTrainer::learn_by_ppo() {
 // Of the published system there is nothing to record: it is refused on any other fleet.
 Status PlaceTrainer::record() {
   if (rules_.encoding != policies::PlaceEncoding::kPlus) return {};
-  nn::Ranges seen;
+  nn::RangeRecorder seen;
   policies::PlaceScheduler scheduler(best_.model, rules_);
   scheduler.record(seen);
   for (std::uint64_t i = 0; i < kRecordDays; ++i) {
@@ -248,7 +248,7 @@ Status PlaceTrainer::record() {
     const auto day = sim::simulate(options_.days(i), options_.run, scheduler, **layouts);
     if (!day) return day.error();
   }
-  best_.model.seen = std::move(seen);
+  best_.model.seen = seen.ranges();
   best_.model.facts.more[policies::kTrainedPreemption] =
       policies::preemption_word(options_.run.preemption.mode);
   return {};

@@ -21,7 +21,7 @@ using policies::MixRules;
 
 Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
                                const sim::RunOptions& run, const std::string& scheduler,
-                               const workload::Trace& day, nn::Ranges* seen = nullptr) {
+                               const workload::Trace& day, nn::RangeRecorder* seen = nullptr) {
   const auto policy = policies::make_scheduler(scheduler, 1);
   if (!policy) return policy.error();
   policies::LearnedRepartitioner repartitioner(model, rules, run.gpus);
@@ -302,13 +302,13 @@ Status Trainer::learn_first_part() {
 }
 
 Status Trainer::record() {
-  nn::Ranges seen;
+  nn::RangeRecorder seen;
   for (std::uint64_t i = 0; i < kRecordDays; ++i) {
     const auto day = run_day(best_.model, rules_, options_.run, options_.scheduler,
                              options_.days(i), &seen);
     if (!day) return day.error();
   }
-  best_.model.seen = std::move(seen);
+  best_.model.seen = seen.ranges();
   best_.model.facts.more[policies::kTrainedPreemption] =
       policies::preemption_word(options_.run.preemption.mode);
   return {};

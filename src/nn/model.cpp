@@ -174,19 +174,6 @@ void Normaliser::apply(std::span<float> state) const {
   }
 }
 
-void Ranges::widen(std::span<const float> state) {
-  if (empty()) {
-    low.assign(state.begin(), state.end());
-    high = low;
-    return;
-  }
-  CHECK(low.size() == state.size());
-  for (std::size_t i = 0; i < low.size(); ++i) {
-    low[i] = std::min(low[i], state[i]);
-    high[i] = std::max(high[i], state[i]);
-  }
-}
-
 double Ranges::outside(std::span<const float> state) const {
   CHECK(low.size() == state.size());
   float farthest = 0;

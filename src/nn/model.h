@@ -40,14 +40,12 @@ struct Normaliser {
   bool operator==(const Normaliser&) const = default;
 };
 
-// What the observations of training ranged over, number by number, before they were normalised.
+// Where nearly all observations of training lay, number by number, before they were normalised.
 struct Ranges {
   std::vector<float> low;
   std::vector<float> high;
 
   bool empty() const { return low.empty(); }
-  // Takes in one more observation.
-  void widen(std::span<const float> state);
   // How far the number that is farthest outside is, in widths of its range; 0 when all are inside.
   // A range without a width counts as one of kWidthMin. REQUIRES: as many numbers as the ranges.
   double outside(std::span<const float> state) const;

@@ -72,11 +72,14 @@ void Shadow::run_to(Micros now) {
   std::swap(clock_, other_);
 }
 
-decide::ShadowCost Shadow::cost_until(Micros now) {
+decide::ShadowCost Shadow::cost_until(Micros now, std::span<const mig::Layout> then) {
   run_to(now);
   Clockwork& drained = *other_;
   drained.copy_position(*clock_);
   drained.set_arrivals({}, next_id_);
+  for (std::uint32_t gpu = 0; gpu < then.size(); ++gpu) {
+    drained.changes.request(GpuId{gpu}, then[gpu]);
+  }
   drained.decide();
   const Micros until = now + kDrainMax;
   while (drained.world.jobs.size() > 0 && drained.next_event() <= until) {

@@ -21,7 +21,7 @@ class Shadow : public decide::ShadowRun {
   void request(Micros now, const decide::LayoutRequest& request) override {
     requests_.push_back({now, request});
   }
-  decide::ShadowCost cost_until(Micros now) override;
+  decide::ShadowCost cost_until(Micros now, std::span<const mig::Layout> then) override;
 
  private:
   struct Asked {

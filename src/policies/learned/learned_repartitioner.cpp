@@ -37,7 +37,7 @@ void LearnedRepartitioner::decide(const decide::View& view,
                                   std::vector<decide::LayoutRequest>& requests) {
   state_.observe(view, observation_);
   familiarity_.look(observation_);
-  if (record_ != nullptr) record_->widen(observation_);
+  if (record_ != nullptr) record_->add(observation_);
   model_.normaliser.apply(observation_);
   const std::span<const float> logits = evaluate_(model_.policy, observation_);
   if (rules_.pick == MixPick::kBest) {

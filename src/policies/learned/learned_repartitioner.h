@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "decide/repartitioner.h"
 #include "nn/network.h"
+#include "nn/range_recorder.h"
 #include "policies/learned/familiarity.h"
 #include "policies/learned/mix_rules.h"
 
@@ -30,8 +31,8 @@ class LearnedRepartitioner : public decide::Repartitioner {
 
   // Whether it sees what it was trained on.
   Trust trust() const { return familiarity_.trust(); }
-  // For training: what it sees from now on is taken into the ranges, which outlive it.
-  void record(nn::Ranges& ranges) { record_ = &ranges; }
+  // For training: what it sees from now on is recorded; the recorder outlives it.
+  void record(nn::RangeRecorder& recorder) { record_ = &recorder; }
 
  private:
   nn::Model model_;
@@ -39,7 +40,7 @@ class LearnedRepartitioner : public decide::Repartitioner {
   std::uint32_t gpus_;
   MixState state_;
   Familiarity familiarity_;
-  nn::Ranges* record_ = nullptr;
+  nn::RangeRecorder* record_ = nullptr;
   nn::Evaluator evaluate_;
   Rng rng_{1};
   std::vector<float> observation_;

@@ -30,8 +30,10 @@ void LossWatch::start(const decide::View& view) {
   jobs_ = jobs_at_look_ = 0;
   jobs_there_ = view.jobs.size();
   if (!unchanged_) return;
+  base_seen_.clear();
   for (std::uint32_t gpu = 0; gpu < gpus; gpu += static_cast<std::uint32_t>(stride_)) {
-    const GpuId place{gpu / static_cast<std::uint32_t>(stride_)};
+    const GpuId place{static_cast<std::uint32_t>(base_seen_.size())};
+    base_seen_.push_back(base_[gpu]);
     unchanged_->request(view.now, {place, base_[gpu]});
   }
 }
@@ -64,8 +66,8 @@ std::optional<Standing> LossWatch::standing(const decide::View& view) {
   looked_ = view.now;
   jobs_at_look_ = jobs_;
   if (jobs_ < kJobsMin || view.now == began_) return {};
-  const decide::ShadowCost base = unchanged_->cost_until(view.now);
-  const decide::ShadowCost ours = as_asked_->cost_until(view.now);
+  const decide::ShadowCost base = unchanged_->cost_until(view.now, {});
+  const decide::ShadowCost ours = as_asked_->cost_until(view.now, base_seen_);
   const double days = (view.now - began_).to_seconds() / kDay.to_seconds();
   const double jobs = static_cast<double>(jobs_there_ + jobs_) / static_cast<double>(stride_);
   Standing standing;

@@ -39,8 +39,9 @@ class LossWatch {
   // Whether enough has happened since it was last asked to be worth its cost, and it can be.
   bool due(const decide::View& view) const;
   // ET since the watch began with the changes that were asked for and with none, the present work
-  // run to its end on both sides; nothing while too few jobs have come to say. A joule counts as in
-  // a day of such hours, or in the whole stretch when it is longer.
+  // run to its end on both sides, on the base layouts: what it would come to if all changes were
+  // taken back now. Nothing while too few jobs have come to say. A joule counts as in a day of such
+  // hours, or in the whole stretch when it is longer.
   std::optional<Standing> standing(const decide::View& view);
   // What asking for these layouts now would add to ET, with no further arrival.
   double added_by(const decide::View& view, const Standing& standing,
@@ -59,7 +60,8 @@ class LossWatch {
   std::vector<GpuId> asked_about(std::span<const decide::LayoutRequest> requests) const;
 
   std::vector<mig::Layout> base_;
-  std::vector<GpuId> seen_;  // ascending; empty: all
+  std::vector<GpuId> seen_;             // ascending; empty: all
+  std::vector<mig::Layout> base_seen_;  // of these, or of all
   std::unique_ptr<decide::ShadowRun> unchanged_;
   std::unique_ptr<decide::ShadowRun> as_asked_;
   Micros began_;
