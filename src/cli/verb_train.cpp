@@ -221,8 +221,8 @@ Outcome train_and_write(const Values& values, learn::TrainOptions& options, Cons
   if (values.has_switch("json")) {
     print_json(console, trained_json(*trained, path));
   } else if (options.record != nullptr) {
-    console.out.write(fmt::format("{}: what it saw on {} training days is recorded\n", path,
-                                  learn::kRecordDays));
+    console.out.write(
+        fmt::format("{}: what it saw on {} training days is recorded\n", path, learn::kRecordDays));
   } else {
     const bool places = options.system->decides == learn::Decides::kPlacements;
     console.out.write(

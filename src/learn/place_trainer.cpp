@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "learn/backward.h"
-#include "policies/learned/learned_scheduler.h"
 #include "policies/learned/familiarity.h"
+#include "policies/learned/learned_scheduler.h"
 #include "policies/learned/place_rules.h"
 #include "policies/learned/place_scheduler.h"
 #include "policies/registry.h"
@@ -239,15 +239,19 @@ Status PlaceTrainer::learn_by_ppo() {
 Status PlaceTrainer::record() {
   if (rules_.encoding != policies::PlaceEncoding::kPlus) return {};
   nn::RangeRecorder seen;
+  policies::JobRecorder jobs;
   policies::PlaceScheduler scheduler(best_.model, rules_);
   scheduler.record(seen);
   for (std::uint64_t i = 0; i < kRecordDays; ++i) {
-    const auto layouts = policies::make_repartitioner(options_.repartition, *options_.run.model,
-                                                      options_.run.gpus);
+    const auto layouts =
+        policies::make_repartitioner(options_.repartition, *options_.run.model, options_.run.gpus);
     if (!layouts) return layouts.error();
-    const auto day = sim::simulate(options_.days(i), options_.run, scheduler, **layouts);
-    if (!day) return day.error();
+    const workload::Trace day = options_.days(i);
+    for (const workload::Job& job : day.jobs) jobs.add(job);
+    const auto run = sim::simulate(day, options_.run, scheduler, **layouts);
+    if (!run) return run.error();
   }
+  best_.model.drawn = jobs.distributions();
   best_.model.seen = seen.ranges();
   best_.model.facts.more[policies::kTrainedPreemption] =
       policies::preemption_word(options_.run.preemption.mode);

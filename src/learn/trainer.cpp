@@ -303,11 +303,14 @@ Status Trainer::learn_first_part() {
 
 Status Trainer::record() {
   nn::RangeRecorder seen;
+  policies::JobRecorder jobs;
   for (std::uint64_t i = 0; i < kRecordDays; ++i) {
-    const auto day = run_day(best_.model, rules_, options_.run, options_.scheduler,
-                             options_.days(i), &seen);
-    if (!day) return day.error();
+    const workload::Trace day = options_.days(i);
+    for (const workload::Job& job : day.jobs) jobs.add(job);
+    const auto run = run_day(best_.model, rules_, options_.run, options_.scheduler, day, &seen);
+    if (!run) return run.error();
   }
+  best_.model.drawn = jobs.distributions();
   best_.model.seen = seen.ranges();
   best_.model.facts.more[policies::kTrainedPreemption] =
       policies::preemption_word(options_.run.preemption.mode);

@@ -144,6 +144,26 @@ Result<Ranges> read_ranges(const TensorFile& file, int inputs) {
   return ranges;
 }
 
+Result<Distributions> read_distributions(const TensorFile& file) {
+  Distributions drawn;
+  const Tensor* at = file.find("drawn.at");
+  const Tensor* share = file.find("drawn.share");
+  if (at == nullptr && share == nullptr) return drawn;
+  const bool good = at != nullptr && share != nullptr &&
+                    at->values.size() % Distributions::kPoints == 0 &&
+                    at->values.size() == share->values.size() && all_finite(at->values) &&
+                    all_finite(share->values);
+  if (!good) {
+    return Error{
+        fmt::format("drawn.at and drawn.share of the model are not {} finite numbers for "
+                    "each distribution",
+                    Distributions::kPoints)};
+  }
+  drawn.at = at->values;
+  drawn.share = share->values;
+  return drawn;
+}
+
 Status read_facts(const TensorFile& file, ModelFacts& facts) {
   const auto format = file.metadata.find("format");
   if (format == file.metadata.end() || format->second != kFormat) {
@@ -200,6 +220,10 @@ TensorFile to_tensors(const Model& model) {
     file.tensors.push_back({"observation.low", {model.seen.low.size()}, model.seen.low});
     file.tensors.push_back({"observation.high", {model.seen.high.size()}, model.seen.high});
   }
+  if (!model.drawn.empty()) {
+    file.tensors.push_back({"drawn.at", {model.drawn.at.size()}, model.drawn.at});
+    file.tensors.push_back({"drawn.share", {model.drawn.share.size()}, model.drawn.share});
+  }
   add_network(file, "policy", model.policy);
   if (model.value) add_network(file, "value", *model.value);
   return file;
@@ -222,6 +246,9 @@ Result<Model> from_tensors(const TensorFile& file) {
   Result<Ranges> seen = read_ranges(file, model.policy.shape().inputs());
   if (!seen) return seen.error();
   model.seen = *std::move(seen);
+  Result<Distributions> drawn = read_distributions(file);
+  if (!drawn) return drawn.error();
+  model.drawn = *std::move(drawn);
   return model;
 }
 

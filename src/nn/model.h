@@ -54,10 +54,22 @@ struct Ranges {
   bool operator==(const Ranges&) const = default;
 };
 
+// Distributions of some numbers, each as its share at or below kPoints values.
+struct Distributions {
+  static constexpr std::size_t kPoints = 9;
+  std::vector<float> at;     // kPoints for each number, ascending
+  std::vector<float> share;  // at or below that
+
+  bool empty() const { return at.empty(); }
+  std::size_t numbers() const { return at.size() / kPoints; }
+  bool operator==(const Distributions&) const = default;
+};
+
 struct Model {
   ModelFacts facts;
   Normaliser normaliser;  // empty: none
   Ranges seen;            // empty: not recorded
+  Distributions drawn;    // of what made up its training, jobs for example; empty: not recorded
   Network policy;
   std::optional<Network> value;  // what training also had; not needed to decide
 

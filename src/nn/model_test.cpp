@@ -25,6 +25,7 @@ Model sample_model() {
   model.normaliser.mean = {1, 2, 3};
   model.normaliser.scale = {0.5F, 1, 2};
   model.seen = {{0, -1, 2}, {1, 1, 2}};
+  model.drawn = {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {.1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F}};
   model.policy = Network(Shape{{3, 4, 2}, Activation::kTanh});
   model.value = Network(Shape{{3, 2, 1}, Activation::kRelu});
   for (float& each : model.policy.parameters()) each = static_cast<float>(rng.normal());
@@ -49,6 +50,13 @@ TEST(Model, ARangeUpsideDownIsRefused) {
   model.seen.low[1] = 3;
   EXPECT_EQ(error_of(format_model(model)),
             "observation.low and observation.high of the model are not 3 finite ranges");
+}
+
+TEST(Model, ADistributionWithoutItsSharesIsRefused) {
+  Model model = sample_model();
+  model.drawn.share.pop_back();
+  EXPECT_EQ(error_of(format_model(model)),
+            "drawn.at and drawn.share of the model are not 9 finite numbers for each distribution");
 }
 
 TEST(Ranges, SayHowFarOutsideANumberIs) {

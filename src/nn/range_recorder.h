@@ -13,7 +13,7 @@ namespace partita::nn {
 class RangeRecorder {
  public:
   static constexpr std::size_t kRowsMax = 1 << 16;
-  static constexpr double kLeftOut = 0.0005;  // of all values of a number, at each end
+  static constexpr double kLeftOut = 0.0001;  // of all values of a number, at each end
 
   // REQUIRES: as many numbers each time.
   void add(std::span<const float> state);

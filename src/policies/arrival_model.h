@@ -21,7 +21,7 @@ class ArrivalModel {
   // A level is of this long at least, watched or not: who begins to watch when a crowd comes does
   // not expect one every minute.
   static constexpr Micros kStretchMin = Micros::seconds(15 * 60);
-  static constexpr double kTimesRemembered = 4096;  // jobs whose times count
+  static constexpr double kTimesRemembered = 4096;       // jobs whose times count
   static constexpr std::size_t kSampleJobsMax = 10'000;  // of one sample; the first are kept
 
   // `began`: since when arrivals are watched.

@@ -127,7 +127,11 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
 struct LearnedSpec {
   std::string path;
   GuardOptions guard;
+  bool loss_max_given = false;
 };
+
+// Of ET, for a model that knows what it sees.
+constexpr double kLossMaxRecorded = 1;
 
 const std::vector<std::string> kLearnedKeys{"base", "loss_max"};
 
@@ -139,7 +143,8 @@ std::size_t end_of_path(std::string_view text) {
 Result<LearnedSpec> parse_learned(std::string_view text, const mig::GpuModel& model,
                                   std::uint32_t gpus) {
   const std::size_t end = end_of_path(text);
-  LearnedSpec spec{std::string(text.substr(0, end)), {}};
+  LearnedSpec spec;
+  spec.path = text.substr(0, end);
   spec.guard.relief = numbered_layouts(model);
   if (end == std::string_view::npos) return spec;
   for (const std::string_view part : split(text.substr(end + 1), ',')) {
@@ -157,6 +162,7 @@ Result<LearnedSpec> parse_learned(std::string_view text, const mig::GpuModel& mo
                                  value, kLossMaxPercent)};
       }
       spec.guard.loss_max = loss_max_of(*percent);
+      spec.loss_max_given = true;
     } else {
       return unknown_name("key of learned", key, kLearnedKeys);
     }
@@ -169,6 +175,9 @@ Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32
   if (!spec) return spec.error();
   auto inner = load_learned_repartitioner(spec->path, model, gpus);
   if (!inner) return inner.error();
+  spec->guard.changes_often = true;
+  // Where jobs and backlog are those of the training, its days say more than the last hours do.
+  if (!spec->loss_max_given && (*inner)->recorded()) spec->guard.loss_max = kLossMaxRecorded;
   spec->guard.trust = [policy = inner->get()] { return policy->trust(); };
   return std::unique_ptr<decide::Repartitioner>(
       std::make_unique<Guarded>(*std::move(inner), std::move(spec->guard)));

@@ -1,5 +1,7 @@
 #include "policies/learned/guarded_scheduler.h"
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace partita::policies {
@@ -25,12 +27,14 @@ void GuardedScheduler::begin(const decide::View& view) {
   familiarity_.begin(view);
   scene_.begin();
   decisions_ = 0;
+  noted_ = false;
   in_charge_ = base_.get();
   in_charge_->begin(view);
 }
 
 void GuardedScheduler::job_arrived(const decide::View& view, JobHandle job) {
   scene_.job_arrived(view.now);
+  familiarity_.job_arrived(view.jobs[job]);
   in_charge_->job_arrived(view, job);
 }
 
@@ -82,6 +86,13 @@ void GuardedScheduler::decide(const decide::View& view, decide::Decision& decisi
   const bool due = decisions_++ % kDecisionsPerLook == 0;
   if (due || familiarity_.trust() == Trust::kUnknown) look(view);
   if ((familiarity_.trust() == Trust::kYes) != follows_model()) hand_over(view);
+  if (familiarity_.trust() == Trust::kNo && !noted_) {
+    note_ = fmt::format(
+        "at {:.0f} s: the model sees what it was not trained on; modified due date "
+        "places the jobs",
+        view.now.to_seconds());
+    noted_ = true;
+  }
   in_charge_->decide(view, decision);
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "decide/scheduler.h"
@@ -30,6 +32,8 @@ class GuardedScheduler : public decide::Scheduler {
   void layout_changed(const decide::View& view) override;
   void decide(const decide::View& view, decide::Decision& decision) override;
 
+  std::string take_note() override { return std::exchange(note_, {}); }
+
   bool follows_model() const { return in_charge_ == &trained_; }
 
   // Decisions between two looks, once it has looked often enough to say.
@@ -47,6 +51,8 @@ class GuardedScheduler : public decide::Scheduler {
   Familiarity familiarity_;
   PlaceScene scene_;
   std::uint64_t decisions_ = 0;
+  std::string note_;
+  bool noted_ = false;  // in this run
   std::vector<JobHandle> waiting_;
 };
 

@@ -56,8 +56,9 @@ void LearnedRepartitioner::decide(const decide::View& view,
   state_.take_table(view, table_, requests);
 }
 
-Result<std::unique_ptr<LearnedRepartitioner>> load_learned_repartitioner(
-    const std::string& path, const mig::GpuModel& model, std::uint32_t gpus) {
+Result<std::unique_ptr<LearnedRepartitioner>> load_learned_repartitioner(const std::string& path,
+                                                                         const mig::GpuModel& model,
+                                                                         std::uint32_t gpus) {
   Result<nn::Model> file = nn::read_model(path);
   if (!file) return file.error();
   Result<MixRules> rules = read_rules(*file, model);

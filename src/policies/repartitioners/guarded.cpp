@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -37,11 +38,13 @@ std::vector<mig::Layout> Guarded::initial_layouts(const decide::View& view) {
   fallbacks_ = 0;
   note_.clear();
   standing_.reset();
-  loss_ = LossWatch(base_);
+  loss_ = LossWatch(base_, options_.changes_often);
   reach_.forget();
   reach_.look(view, targets_);
   look_again_ = false;
   if (inner_->take_layouts(view, targets_)) wanted_ = targets_;
+  was_back_ = !fallen_back();  // so that the first turn looks at all GPUs
+  differing_.clear();
   return targets_;
 }
 
@@ -59,6 +62,7 @@ void Guarded::job_arrived(const decide::View& view, cluster::JobHandle job) {
 
 void Guarded::job_returned(const decide::View& view, cluster::JobHandle job) {
   if (inner_->watches_arrivals()) inner_->job_returned(view, job);
+  reach_.expect(view.jobs[job].fits, view.now);
   look_again_ = true;
 }
 
@@ -76,15 +80,19 @@ void Guarded::relieve(const decide::View& view, Requests& requests) {
   const std::size_t before = requests.size();
   if (const auto request = reach_.relief(view, options_.relief)) {
     ask(view, *request, requests);
+    differing_.push_back(request->gpu.value);
     if (inner_->take_layouts(view, targets_)) wanted_ = targets_;
   }
   look_again_ = reach_.any_stranded();
   loss_.asked(view.now, std::span(requests).subspan(before));
 }
 
-void Guarded::fall_back(const decide::View& view, std::string why) {
+void Guarded::fall_back(const decide::View& view, const std::string& why) {
   ++fallbacks_;
-  note_ = fmt::format("at {:.0f} s: {}; keeping the base layouts", view.now.to_seconds(), why);
+  // The first is for the log: later ones would repeat it.
+  if (fallbacks_ == 1) {
+    note_ = fmt::format("at {:.0f} s: {}; keeping the base layouts", view.now.to_seconds(), why);
+  }
 }
 
 void Guarded::look_at_loss(const decide::View& view) {
@@ -116,7 +124,10 @@ void Guarded::look_at_trust(const decide::View& view) {
 void Guarded::hear(const decide::View& view) {
   heard_.clear();
   inner_->decide(view, heard_);
-  for (const decide::LayoutRequest& request : heard_) wanted_[request.gpu.value] = request.layout;
+  for (const decide::LayoutRequest& request : heard_) {
+    wanted_[request.gpu.value] = request.layout;
+    differing_.push_back(request.gpu.value);
+  }
 }
 
 void Guarded::decide(const decide::View& view, Requests& requests) {
@@ -130,16 +141,30 @@ void Guarded::decide(const decide::View& view, Requests& requests) {
   loss_.asked(view.now, std::span(requests).subspan(before));
 }
 
-// What differs from the goal and leaves nobody without a slice; as if all of it were asked for.
+// What differs from the goal and leaves nobody without a slice.
 void Guarded::list_changes(const decide::View& view, const std::vector<mig::Layout>& goal) {
-  reach_.look(view, targets_);
+  std::ranges::sort(differing_);
+  differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
+  std::erase_if(differing_, [&](std::uint32_t gpu) { return goal[gpu] == targets_[gpu]; });
   changes_.clear();
-  for (std::uint32_t gpu = 0; gpu < goal.size(); ++gpu) {
-    const decide::LayoutRequest request{GpuId{gpu}, goal[gpu]};
-    if (goal[gpu] == targets_[gpu] || reach_.strands(view, request)) continue;
-    reach_.change(view, request);
-    changes_.push_back(request);
+  bool safe = true;
+  for (const std::uint32_t gpu : differing_) {
+    changes_.push_back({GpuId{gpu}, goal[gpu]});
+    safe = safe && reach_.suits_all(view, changes_.back());
   }
+  if (!safe) drop_stranding(view);
+}
+
+// One after the other, as if all before were asked for.
+void Guarded::drop_stranding(const decide::View& view) {
+  reach_.look(view, targets_);
+  std::erase_if(changes_, [&](const decide::LayoutRequest& request) {
+    if (reach_.strands(view, request)) return true;
+    reach_.change(view, request);
+    return false;
+  });
+  reach_.look(view, targets_);
+  look_again_ = look_again_ || reach_.any_stranded();
 }
 
 // Where nothing can be foreseen nothing is refused. What goes back to the base may cost a little
@@ -154,17 +179,18 @@ bool Guarded::affordable(const decide::View& view) const {
 
 void Guarded::follow(const decide::View& view, Requests& requests) {
   const bool back = fallen_back();
-  const std::vector<mig::Layout>& goal = back ? base_ : wanted_;
-  if (goal == targets_) return;
-  list_changes(view, goal);
-  const bool asks = !changes_.empty() && affordable(view);
-  if (asks) {
-    for (const decide::LayoutRequest& request : changes_) ask(view, request, requests);
-  } else {
-    reach_.look(view, targets_);
+  if (std::exchange(was_back_, back) != back) {
+    differing_.resize(targets_.size());
+    std::iota(differing_.begin(), differing_.end(), 0U);
   }
-  look_again_ = reach_.any_stranded();
-  if ((back || goal != targets_) && inner_->take_layouts(view, targets_)) wanted_ = targets_;
+  if (differing_.empty()) return;
+  const std::vector<mig::Layout>& goal = back ? base_ : wanted_;
+  list_changes(view, goal);
+  if (!changes_.empty() && affordable(view)) {
+    for (const decide::LayoutRequest& request : changes_) ask(view, request, requests);
+  }
+  std::erase_if(differing_, [&](std::uint32_t gpu) { return goal[gpu] == targets_[gpu]; });
+  if ((back || !differing_.empty()) && inner_->take_layouts(view, targets_)) wanted_ = targets_;
 }
 
 std::string Guarded::take_note() {

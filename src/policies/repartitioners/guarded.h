@@ -35,6 +35,7 @@ struct GuardOptions {
   std::vector<mig::Layout> base;    // one a GPU; empty: what the repartitioner begins with
   std::vector<mig::Layout> relief;  // layouts that a GPU may get because a job fits no other
   double loss_max = 0.01;           // share of the base's ET; below 0: losses are not watched
+  bool changes_often = false;       // see LossWatch
   std::function<Trust()> trust;     // what the repartitioner says of itself; empty: always yes
 };
 
@@ -64,12 +65,14 @@ class Guarded : public decide::Repartitioner {
   void ask(const decide::View& view, const decide::LayoutRequest& request, Requests& requests);
   void look_at_loss(const decide::View& view);
   void look_at_trust(const decide::View& view);
-  void fall_back(const decide::View& view, std::string why);
+  void fall_back(const decide::View& view, const std::string& why);
   // Takes note of what the inner one wants.
   void hear(const decide::View& view);
-  // Asks for what is wanted, or for the base, as far as it strands nobody and can be afforded.
+  // Asks for what is wanted, or for the base, as far as it strands nobody and can be afforded. Takes
+  // no time where nothing differs.
   void follow(const decide::View& view, Requests& requests);
   void list_changes(const decide::View& view, const std::vector<mig::Layout>& goal);
+  void drop_stranding(const decide::View& view);
   bool affordable(const decide::View& view) const;
 
   std::unique_ptr<decide::Repartitioner> inner_;
@@ -87,7 +90,9 @@ class Guarded : public decide::Repartitioner {
   Micros pause_;  // the next one
   std::uint64_t fallbacks_ = 0;
   std::string note_;
-  std::optional<Standing> standing_;  // when it was last looked at
+  std::optional<Standing> standing_;      // when it was last looked at
+  bool was_back_ = false;                 // at the last turn
+  std::vector<std::uint32_t> differing_;  // GPUs that may not have what they should
   Requests heard_;
   Requests changes_;
 };

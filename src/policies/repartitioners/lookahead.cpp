@@ -271,9 +271,13 @@ void Lookahead::race(const decide::View& view) {
   }
 }
 
+bool Lookahead::pays(const Candidate& candidate) const {
+  return candidate.mean() > options_.caution * candidate.error();
+}
+
 bool Lookahead::decided() const {
   const auto best = std::ranges::max_element(candidates_, {}, &Candidate::mean);
-  return best != candidates_.end() && best->mean() > options_.caution * best->error();
+  return best != candidates_.end() && pays(*best);
 }
 
 bool Lookahead::add_best_change(const decide::View& view) {
@@ -293,7 +297,7 @@ bool Lookahead::add_best_change(const decide::View& view) {
       best->savings.size() < std::min(kFuturesMin, static_cast<std::size_t>(options_.samples))) {
     return false;
   }
-  if (best->mean() <= options_.caution * best->error()) return false;
+  if (!pays(*best)) return false;
   last_from_ = best->from;
   asked_.push_back(best->request);
   return true;

@@ -26,21 +26,21 @@
 namespace partita::policies {
 
 struct LookaheadOptions {
-  std::vector<mig::Layout> start;          // one a GPU
-  std::vector<mig::Layout> candidates;     // layouts it may choose
-  std::array<double, 24> profile{};        // of the day's arrivals, mean 1
-  Micros horizon;                          // of arrivals in the race; 0: from the jobs
-  Micros screen;                           // of arrivals when candidates are screened; 0: as above
-  double margin = 1;                       // arrivals it reckons with, of those it expects
-  int samples = 2;                         // futures of the race, at least
-  int samples_max = 16;                    // and at most: more are drawn while it is not decided
-  std::uint64_t every_events = 30;         // for each `fleet` GPUs
-  int fleet = 16;                          // GPUs it simulates
-  int rest = 4;                            // turns it sits out after a fruitless one in calm times
+  std::vector<mig::Layout> start;       // one a GPU
+  std::vector<mig::Layout> candidates;  // layouts it may choose
+  std::array<double, 24> profile{};     // of the day's arrivals, mean 1
+  Micros horizon;                       // of arrivals in the race; 0: from the jobs
+  Micros screen;                        // of arrivals when candidates are screened; 0: as above
+  double margin = 1;                    // arrivals it reckons with, of those it expects
+  int samples = 4;                      // futures of the race, at least
+  int samples_max = 16;                 // and at most: more are drawn while it is not decided
+  std::uint64_t every_events = 30;      // for each `fleet` GPUs
+  int fleet = 16;                       // GPUs it simulates
+  int rest = 4;                         // turns it sits out after a fruitless one in calm times
   int moves = 1;
-  int wide = 1;        // layouts tried on GPUs of every layout, not only of one
-  int finalists = 3;   // candidates that run the race
-  double caution = 2;  // standard errors by which the mean saving must exceed nothing
+  int wide = 1;           // layouts tried on GPUs of every layout, not only of one
+  int finalists = 3;      // candidates that run the race
+  double caution = 2;     // standard errors by which the mean saving must exceed nothing
   double evidence = 0.1;  // it does nothing while the jobs' mean time may be off by this share
   // Breaks forecasts off that cannot end among the best. Changes no decision, only their cost.
   bool pruning = true;
@@ -117,7 +117,8 @@ class Lookahead : public decide::Repartitioner {
   // The cost beyond which a candidate cannot be a finalist any more.
   double screen_limit(double stay) const;
   void race(const decide::View& view);
-  // Whether the saving of the best finalist is beyond its error.
+  bool pays(const Candidate& candidate) const;
+  // Whether the best finalist does.
   bool decided() const;
   // Cost of a future with what is asked for and one more change: ET's numerator, per job of a day;
   // infinite when it is certain to exceed the limit.

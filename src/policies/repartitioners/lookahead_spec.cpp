@@ -33,7 +33,7 @@ const std::vector<Key>& number_keys() {
        [](LookaheadOptions& o, double v) { o.screen = micros_from_seconds(v); }},
       {"margin", "arrivals it reckons with, of those it expects, 1", 0.01, 100,
        [](LookaheadOptions& o, double v) { o.margin = v; }},
-      {"samples", "futures in which changes race, 2", 1, 1'000,
+      {"samples", "futures in which changes race, 4", 1, 1'000,
        [](LookaheadOptions& o, double v) { o.samples = static_cast<int>(v); }},
       {"samples_max", "futures at most, where fewer do not decide, 16", 1, 1'000,
        [](LookaheadOptions& o, double v) { o.samples_max = static_cast<int>(v); }},

@@ -21,7 +21,8 @@ void LossWatch::start(const decide::View& view) {
   const std::size_t gpus = base_.size();
   stride_ = (gpus + kFleet - 1) / kFleet;
   seen_.clear();
-  for (std::uint32_t gpu = 0; stride_ > 1 && gpu < gpus; gpu += static_cast<std::uint32_t>(stride_)) {
+  for (std::uint32_t gpu = 0; stride_ > 1 && gpu < gpus;
+       gpu += static_cast<std::uint32_t>(stride_)) {
     seen_.push_back(GpuId{gpu});
   }
   unchanged_ = view.forecaster->shadow_run(seen_);
@@ -67,7 +68,9 @@ std::optional<Standing> LossWatch::standing(const decide::View& view) {
   jobs_at_look_ = jobs_;
   if (jobs_ < kJobsMin || view.now == began_) return {};
   const decide::ShadowCost base = unchanged_->cost_until(view.now, {});
-  const decide::ShadowCost ours = as_asked_->cost_until(view.now, base_seen_);
+  const decide::ShadowCost ours =
+      as_asked_->cost_until(view.now, taken_back_ ? std::span<const mig::Layout>(base_seen_)
+                                                  : std::span<const mig::Layout>());
   const double days = (view.now - began_).to_seconds() / kDay.to_seconds();
   const double jobs = static_cast<double>(jobs_there_ + jobs_) / static_cast<double>(stride_);
   Standing standing;
@@ -99,10 +102,9 @@ double LossWatch::added_by(const decide::View& view, const Standing& standing,
   const decide::ForecastCost stay = view.forecaster->forecast(question);
   question.requests = requests;
   const decide::ForecastCost with = view.forecaster->forecast(question);
-  const double idle_w = view.power.watts.front() *
-                        static_cast<double>(gpus.empty() ? base_.size() : gpus.size());
-  const double joules =
-      with.energy_j - stay.energy_j + idle_w * (with.end - stay.end).to_seconds();
+  const double idle_w =
+      view.power.watts.front() * static_cast<double>(gpus.empty() ? base_.size() : gpus.size());
+  const double joules = with.energy_j - stay.energy_j + idle_w * (with.end - stay.end).to_seconds();
   const double added = standing.per_joule * joules +
                        standing.per_tardy_second * (with.tardiness_s - stay.tardiness_s);
   return added / static_cast<double>(stride_);

@@ -27,8 +27,11 @@ struct Standing {
 
 class LossWatch {
  public:
-  // One layout a GPU.
-  explicit LossWatch(std::vector<mig::Layout> base) : base_(std::move(base)) {}
+  // One layout a GPU. `taken_back`: what is judged is what it would come to if all changes were
+  // taken back now; else, if the layouts stayed as they are. The first is for who follows the
+  // backlog from minute to minute: where its layouts stand now says nothing of where they will.
+  explicit LossWatch(std::vector<mig::Layout> base, bool taken_back = false)
+      : base_(std::move(base)), taken_back_(taken_back) {}
 
   // Forgets everything; the watch begins again when it is next asked.
   void begin();
@@ -39,18 +42,17 @@ class LossWatch {
   // Whether enough has happened since it was last asked to be worth its cost, and it can be.
   bool due(const decide::View& view) const;
   // ET since the watch began with the changes that were asked for and with none, the present work
-  // run to its end on both sides, on the base layouts: what it would come to if all changes were
-  // taken back now. Nothing while too few jobs have come to say. A joule counts as in a day of such
-  // hours, or in the whole stretch when it is longer.
+  // run to its end on both sides; nothing while too few jobs have come to say. A joule counts as in
+  // a day of such hours, or in the whole stretch when it is longer.
   std::optional<Standing> standing(const decide::View& view);
   // What asking for these layouts now would add to ET, with no further arrival.
   double added_by(const decide::View& view, const Standing& standing,
                   std::span<const decide::LayoutRequest> requests) const;
 
-  static constexpr std::size_t kFleet = 16;                // GPUs it simulates
-  static constexpr std::uint64_t kJobsMin = 20;            // to say anything
-  static constexpr std::uint64_t kJobsBetween = 20;        // it is due after so many jobs, or
-  static constexpr Micros kBetween = Micros::seconds(600); // after so long with any
+  static constexpr std::size_t kFleet = 16;                 // GPUs it simulates
+  static constexpr std::uint64_t kJobsMin = 20;             // to say anything
+  static constexpr std::uint64_t kJobsBetween = 20;         // it is due after so many jobs, or
+  static constexpr Micros kBetween = Micros::seconds(600);  // after so long with any
   // A real cluster drifts away from its simulation; after so long both runs begin anew from it.
   static constexpr Micros kStretch = Micros::seconds(7 * 86'400);
 
@@ -60,6 +62,7 @@ class LossWatch {
   std::vector<GpuId> asked_about(std::span<const decide::LayoutRequest> requests) const;
 
   std::vector<mig::Layout> base_;
+  bool taken_back_;
   std::vector<GpuId> seen_;             // ascending; empty: all
   std::vector<mig::Layout> base_seen_;  // of these, or of all
   std::unique_ptr<decide::ShadowRun> unchanged_;

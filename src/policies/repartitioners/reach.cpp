@@ -38,7 +38,17 @@ void Reach::look(const decide::View& view, std::span<const mig::Layout> layouts)
   looked_ = view.now;
 }
 
+void Reach::forget() {
+  expected_.clear();
+  fits_all_ = kAnyProfile;
+}
+
+bool Reach::suits_all(const decide::View& view, const decide::LayoutRequest& request) const {
+  return (profiles_of(view, request.gpu, request.layout) & fits_all_) != 0;
+}
+
 void Reach::expect(std::uint16_t fits, Micros now) {
+  fits_all_ &= fits;
   const auto known = std::ranges::find(expected_, fits, &Expected::fits);
   if (known == expected_.end()) {
     expected_.push_back({fits, now});

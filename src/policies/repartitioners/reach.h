@@ -23,7 +23,10 @@ class Reach {
   // A job that fits these profiles came. For a day changes are not made that would leave the next
   // such job with nothing to wait for, whether one waits or not.
   void expect(std::uint16_t fits, Micros now);
-  void forget() { expected_.clear(); }
+  void forget();
+  // Whether the layout has an instance that every job fits that ever came: it strands nobody,
+  // without a look.
+  bool suits_all(const decide::View& view, const decide::LayoutRequest& request) const;
   // The GPU is to have another layout from now on.
   void change(const decide::View& view, const decide::LayoutRequest& request);
 
@@ -57,6 +60,7 @@ class Reach {
   std::optional<decide::LayoutRequest> relief_of(const decide::View& view, std::size_t kind,
                                                  std::span<const mig::Layout> layouts) const;
 
+  static constexpr std::uint16_t kAnyProfile = 0xFFFF;
   struct Expected {
     std::uint16_t fits = 0;
     Micros last;  // when one came
@@ -64,6 +68,7 @@ class Reach {
 
   std::vector<Kind> kinds_;  // the one whose first job came first in front
   std::vector<Expected> expected_;
+  std::uint16_t fits_all_ = kAnyProfile;  // profiles that every job fits that was expected
   Micros looked_;
   std::vector<std::uint16_t> offers_;  // by GPU: profiles, bit i for profile i
 };
