@@ -44,19 +44,22 @@ void Shadow::add_job(const workload::Job& job) {
   jobs_.back().arrival = std::max(job.arrival, clock_->world.now);
 }
 
-// All that happens before now, with what is asked for at its time; then now, whose decision takes
-// account of all that was asked for at that instant.
-void Shadow::run_past(Clockwork& clock, Micros now) {
-  while (true) {
+void Shadow::ask_and_decide(Clockwork& clock) {
+  while (!requests_.empty() && requests_.front().at <= clock.world.now) {
+    clock.changes.request(requests_.front().request.gpu, requests_.front().request.layout);
+    requests_.pop_front();
+  }
+  clock.decide();
+}
+
+// All that happens up to now, with what is asked for at its time. It is made, and stops, in the
+// middle of an instant: what is said next may belong to that one, so its decision is still to come.
+void Shadow::run_up_to(Clockwork& clock, Micros now) {
+  while (clock.world.now < now) {
+    ask_and_decide(clock);
     Micros next = std::min(clock.next_event(), now);
-    if (!requests_.empty()) next = std::min(next, std::max(requests_.front().at, clock.world.now));
+    if (!requests_.empty()) next = std::min(next, requests_.front().at);
     clock.advance_to(next);
-    while (!requests_.empty() && requests_.front().at <= next) {
-      clock.changes.request(requests_.front().request.gpu, requests_.front().request.layout);
-      requests_.pop_front();
-    }
-    clock.decide();
-    if (next == now && clock.next_event() > now) return;
   }
 }
 
@@ -64,7 +67,7 @@ void Shadow::run_to(Micros now) {
   Clockwork& clock = *other_;
   clock.copy_position(*clock_);
   clock.set_arrivals(jobs_, next_id_);
-  run_past(clock, now);
+  run_up_to(clock, now);
   next_id_ = clock.next_id();
   clock.set_arrivals({}, next_id_);
   jobs_.clear();

@@ -31,7 +31,8 @@ class Shadow : public decide::ShadowRun {
 
   // Lets a copy of the run go on, so that the scheduler is told of where it stands.
   void run_to(Micros now);
-  void run_past(Clockwork& clock, Micros now);
+  void run_up_to(Clockwork& clock, Micros now);
+  void ask_and_decide(Clockwork& clock);
   double joules(Clockwork& clock, Micros until) const;
 
   RunOptions options_;

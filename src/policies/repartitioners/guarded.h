@@ -90,7 +90,7 @@ class Guarded : public decide::Repartitioner {
   Micros pause_;  // the next one
   std::uint64_t fallbacks_ = 0;
   std::string note_;
-  std::optional<Standing> standing_;      // when it was last looked at
+  std::optional<Standing> standing_;  // when it was last looked at
   bool was_back_ = false;                 // at the last turn
   std::vector<std::uint32_t> differing_;  // GPUs that may not have what they should
   Requests heard_;
