@@ -46,6 +46,7 @@ struct World {
 policies::LookaheadOptions options_of(const char* text, std::uint32_t gpus) {
   auto options = policies::parse_lookahead(text, **mig::find_gpu("a100-40gb"), gpus);
   EXPECT_TRUE(options.ok());
+  options->evidence = 1;  // the days below have too few jobs for it to dare anything
   return *std::move(options);
 }
 
@@ -191,6 +192,28 @@ TEST(Lookahead, StopsWhenItsBudgetIsSpent) {
   }
   options.budget_events = 1;
   EXPECT_EQ(changes(run(world, options)), 0U) << "nothing was tried, so nothing is changed";
+}
+
+TEST(Lookahead, ChangesNothingBeforeTheJobsMeanTimeIsKnown) {
+  const World world;
+  policies::LookaheadOptions options = options_of("every=15,caution=0", world.gpus);
+  EXPECT_GT(changes(run(world, options)), 0U);
+  options.evidence = 0;
+  EXPECT_EQ(changes(run(world, options)), 0U);
+}
+
+TEST(Lookahead, DrawsMoreFuturesWhereFewDoNotDecide) {
+  const World world;
+  policies::LookaheadOptions options =
+      options_of("every=15,samples=2,samples_max=2,caution=2", world.gpus);
+  const Outcome few = run(world, options);
+  options.samples_max = 12;
+  const Outcome more = run(world, options);
+  ASSERT_FALSE(few.turns.empty() || more.turns.empty());
+  const auto per_turn = [](const Outcome& outcome) {
+    return static_cast<double>(simulated(outcome)) / static_cast<double>(outcome.turns.size());
+  };
+  EXPECT_GT(per_turn(more), 1.1 * per_turn(few));
 }
 
 // Twelve GPUs seen through four: each stands for three.

@@ -319,6 +319,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "A mix of layouts to begin with, for example one that tune found; when to leave "
                  "it is then learned by evolution alone.",
      .verbs = set_of(Verb::kTrain)},
+    {.name = "record", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "Train nothing: run the model of this file over training days and write it to "
+                 "--out with the record of what it saw there.",
+     .verbs = set_of(Verb::kTrain)},
     {.name = "without", .kind = ValueKind::kText, .metavar = "PIECES",
      .sentence = "Pieces of the system to leave out, separated by commas, to see what each is "
                  "worth. mean-field+ has backlog, change-costs, early-tardiness, evolution, mixes, "

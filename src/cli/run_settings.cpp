@@ -64,7 +64,11 @@ Result<Finished> run_one(const workload::Trace& trace, const RunSettings& settin
       sim::simulate(trace, settings.options, **policy, **repartitioner, extras);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   if (!result) return result.error();
-  return Finished{*std::move(result), wall.count()};
+  Finished finished{*std::move(result), wall.count()};
+  for (std::string note : {(*repartitioner)->take_note(), (*policy)->take_note()}) {
+    if (!note.empty()) finished.notes.push_back(std::move(note));
+  }
+  return finished;
 }
 
 }  // namespace partita::cli

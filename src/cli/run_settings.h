@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/values.h"
@@ -29,6 +30,8 @@ void set_horizon(RunSettings& settings, const Values& values, const RunJobs& job
 struct Finished {
   sim::RunResult result;
   double wall_s = 0;  // of the simulation alone
+  // What the policies say they did of their own accord, a guard that fell back for example.
+  std::vector<std::string> notes = {};
 };
 // An error means that the jobs cannot be run. REQUIRES: the scheduler is known.
 Result<Finished> run_one(const workload::Trace& trace, const RunSettings& settings,

@@ -41,6 +41,7 @@ Outcome run_simulate(const Values& values, Console& console) {
     complain(finished.error().message);
     return 1;
   }
+  for (const std::string& note : finished->notes) warn(note);
   const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
   if (!bounds) return bounds.error();
   if (*bounds) {

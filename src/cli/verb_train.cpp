@@ -220,6 +220,9 @@ Outcome train_and_write(const Values& values, learn::TrainOptions& options, Cons
   if (const Status shown = write_page(values, log_text); !shown) return shown.error();
   if (values.has_switch("json")) {
     print_json(console, trained_json(*trained, path));
+  } else if (options.record != nullptr) {
+    console.out.write(
+        fmt::format("{}: what it saw on {} training days is recorded\n", path, learn::kRecordDays));
   } else {
     const bool places = options.system->decides == learn::Decides::kPlacements;
     console.out.write(
@@ -251,6 +254,10 @@ Outcome run_train(const Values& values, Console& console) {
   const auto checkpoint = found_checkpoint(values);
   if (!checkpoint) return checkpoint.error();
   if (*checkpoint) options.resume = &**checkpoint;
+  if (values.given("record") == nullptr) return train_and_write(values, options, console);
+  const auto model = nn::read_model(values.text("record"));
+  if (!model) return model.error();
+  options.record = &*model;
   return train_and_write(values, options, console);
 }
 

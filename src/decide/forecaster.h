@@ -1,11 +1,13 @@
 // Forecaster: the door through which a policy asks what would happen next.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "base/units.h"
 #include "decide/layout_request.h"
+#include "decide/shadow_run.h"
 #include "workload/job.h"
 
 namespace partita::decide {
@@ -31,6 +33,7 @@ struct ForecastQuestion {
 struct ForecastCost {
   double energy_j = 0;     // above that of idle GPUs, so that runs of different length compare
   double tardiness_s = 0;  // sum over jobs
+  Micros end;              // when all was done, or `until`
   std::uint64_t events = 0;
   bool over_limit = false;  // broken off: the limit is exceeded, and the figures say nothing else
 };
@@ -44,6 +47,11 @@ class Forecaster {
   // What is left at `until` is charged at the least it can still cost. The present state is not
   // touched.
   virtual ForecastCost forecast(const ForecastQuestion& question) = 0;
+
+  // A run beside the real one from the present state on, of these GPUs (ascending; empty: all) with
+  // their share of the waiting jobs; layouts are then asked for by their places in the list. Null
+  // where there is none. Lives no longer than the forecaster.
+  virtual std::unique_ptr<ShadowRun> shadow_run(std::span<const GpuId>) { return nullptr; }
 };
 
 }  // namespace partita::decide

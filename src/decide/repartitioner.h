@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "decide/layout_request.h"
@@ -36,6 +38,14 @@ class Repartitioner {
   // Asked at every instant, its turn or not, before decide(): what cannot wait for its turn. Must
   // cost next to nothing when there is no such thing.
   virtual void relieve(const View&, std::vector<LayoutRequest>&) {}
+
+  // Somebody who stands between it and the cluster did not follow it: these are the layouts, one a
+  // GPU, that GPUs have or are changing to. Gives whether it goes on from there; else what it asked
+  // for before is still what it wants.
+  virtual bool take_layouts(const View&, std::span<const mig::Layout>) { return false; }
+
+  // A sentence for the log about what it did of its own accord since the last call; empty: nothing.
+  virtual std::string take_note() { return {}; }
 
   // Appends the GPUs that should change. A request for the layout a GPU has or is changing to is
   // ignored.

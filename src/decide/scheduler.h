@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -45,6 +46,9 @@ class Scheduler {
   virtual void job_returned(const View& view, JobHandle job) = 0;
   // Instances came, went, closed or reopened, or jobs withdrawn from them left them.
   virtual void layout_changed(const View& view) = 0;
+
+  // A sentence for the log about what it did of its own accord since the last call; empty: nothing.
+  virtual std::string take_note() { return {}; }
 
   // REQUIRES of the answer: a job moves at most once, only to an open slice that fits it or to one
   // whose job moves away in the same decision; without preemption only waiting jobs move.

@@ -7,8 +7,10 @@
 
 #include "base/check.h"
 #include "learn/backward.h"
+#include "policies/learned/familiarity.h"
 #include "policies/learned/learned_scheduler.h"
 #include "policies/learned/place_rules.h"
+#include "policies/learned/place_scheduler.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
 
@@ -39,6 +41,8 @@ class PlaceTrainer {
  private:
   Status evolve();
   Status learn_by_ppo();
+  // Runs the best model over training days and writes down what it sees.
+  Status record();
   std::unique_ptr<PlaceEnv> make_env(const std::vector<mig::Layout>& layouts) const;
   nn::Model model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const;
   Result<sim::RunResult> run_day(const nn::Model& model, const workload::Trace& day) const;
@@ -231,10 +235,39 @@ Status PlaceTrainer::learn_by_ppo() {
   return {};
 }
 
+// Of the published system there is nothing to record: it is refused on any other fleet.
+Status PlaceTrainer::record() {
+  if (rules_.encoding != policies::PlaceEncoding::kPlus) return {};
+  nn::RangeRecorder seen;
+  policies::JobRecorder jobs;
+  policies::PlaceScheduler scheduler(best_.model, rules_);
+  scheduler.record(seen);
+  for (std::uint64_t i = 0; i < kRecordDays; ++i) {
+    const auto layouts =
+        policies::make_repartitioner(options_.repartition, *options_.run.model, options_.run.gpus);
+    if (!layouts) return layouts.error();
+    const workload::Trace day = options_.days(i);
+    for (const workload::Job& job : day.jobs) jobs.add(job);
+    const auto run = sim::simulate(day, options_.run, scheduler, **layouts);
+    if (!run) return run.error();
+  }
+  best_.model.drawn = jobs.distributions();
+  best_.model.seen = seen.ranges();
+  best_.model.facts.more[policies::kTrainedPreemption] =
+      policies::preemption_word(options_.run.preemption.mode);
+  return {};
+}
+
 Result<Trained> PlaceTrainer::run() {
+  if (options_.record != nullptr) {
+    best_.model = *options_.record;
+    if (const Status recorded = record(); !recorded) return recorded.error();
+    return std::move(best_);
+  }
   const bool evolves = system_.algorithm == Algorithm::kEvolution;
   const Status learned = evolves ? evolve() : learn_by_ppo();
   if (!learned) return learned.error();
+  if (const Status recorded = record(); !recorded) return recorded.error();
   best_.stopped_early = since_best_ >= options_.patience;
   best_.unit = evolves ? "days" : "decisions";
   return std::move(best_);
@@ -243,6 +276,11 @@ Result<Trained> PlaceTrainer::run() {
 }  // namespace
 
 Result<Trained> train_placement(const TrainOptions& options) {
+  if (options.record != nullptr) {
+    auto recorded = policies::read_place_rules(*options.record);
+    if (!recorded) return recorded.error();
+    return PlaceTrainer(options, *std::move(recorded)).run();
+  }
   PlaceRules rules;
   rules.gpu = options.run.model->key;
   if (options.system->algorithm != Algorithm::kEvolution && !options.without.empty()) {

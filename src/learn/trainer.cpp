@@ -21,10 +21,11 @@ using policies::MixRules;
 
 Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
                                const sim::RunOptions& run, const std::string& scheduler,
-                               const workload::Trace& day) {
+                               const workload::Trace& day, nn::RangeRecorder* seen = nullptr) {
   const auto policy = policies::make_scheduler(scheduler, 1);
   if (!policy) return policy.error();
   policies::LearnedRepartitioner repartitioner(model, rules, run.gpus);
+  if (seen != nullptr) repartitioner.record(*seen);
   return sim::simulate(day, run, **policy, repartitioner);
 }
 
@@ -48,6 +49,8 @@ class Trainer {
   Status lean_on_first();
   Status learn_by_dqn();
   Status learn_by_evolution();
+  // Runs the best model over training days and writes down what it sees.
+  Status record();
   std::unique_ptr<Env> make_env() const;
   nn::Model model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const;
   // Tries the model on the validation days and keeps it if it is the best so far.
@@ -298,7 +301,28 @@ Status Trainer::learn_first_part() {
   return system_.algorithm == Algorithm::kPpo ? learn_by_ppo() : learn_by_dqn();
 }
 
+Status Trainer::record() {
+  nn::RangeRecorder seen;
+  policies::JobRecorder jobs;
+  for (std::uint64_t i = 0; i < kRecordDays; ++i) {
+    const workload::Trace day = options_.days(i);
+    for (const workload::Job& job : day.jobs) jobs.add(job);
+    const auto run = run_day(best_.model, rules_, options_.run, options_.scheduler, day, &seen);
+    if (!run) return run.error();
+  }
+  best_.model.drawn = jobs.distributions();
+  best_.model.seen = seen.ranges();
+  best_.model.facts.more[policies::kTrainedPreemption] =
+      policies::preemption_word(options_.run.preemption.mode);
+  return {};
+}
+
 Result<Trained> Trainer::run() {
+  if (options_.record != nullptr) {
+    best_.model = *options_.record;
+    if (const Status recorded = record(); !recorded) return recorded.error();
+    return std::move(best_);
+  }
   if (system_.algorithm == Algorithm::kDqn && options_.checkpoint) {
     return Error{fmt::format("{} keeps no checkpoint: it learns in seconds", system_.name)};
   }
@@ -314,6 +338,7 @@ Result<Trained> Trainer::run() {
   if (evolves) {
     if (const Status evolved = learn_by_evolution(); !evolved) return evolved.error();
   }
+  if (const Status recorded = record(); !recorded) return recorded.error();
   report(1);
   return std::move(best_);
 }
@@ -323,6 +348,11 @@ Result<Trained> Trainer::run() {
 Result<Trained> train(const TrainOptions& options) {
   if (options.system->decides == Decides::kPlacements) return train_placement(options);
   System system = *options.system;
+  if (options.record != nullptr) {
+    auto rules = policies::read_rules(*options.record, *options.run.model);
+    if (!rules) return rules.error();
+    return Trainer(options, std::move(system), *std::move(rules)).run();
+  }
   if (!options.without.empty()) {
     Result<System> rest = without_pieces(std::move(system), options.without);
     if (!rest) return rest.error();

@@ -57,7 +57,13 @@ struct TrainOptions {
   // out is then the same to the bit. Not with DQN.
   std::function<Status(const nn::TensorFile&)> checkpoint;
   const nn::TensorFile* resume = nullptr;
+  // A model of the system to run over training days instead of training one: what comes out is that
+  // model with the record of what it saw.
+  const nn::Model* record = nullptr;
 };
+
+// Training days over which a model is run at the end for the record of what it sees there.
+inline constexpr std::uint64_t kRecordDays = 40;
 
 struct Trained {
   nn::Model model;

@@ -126,6 +126,44 @@ Result<Normaliser> read_normaliser(const TensorFile& file, int inputs) {
   return normaliser;
 }
 
+Result<Ranges> read_ranges(const TensorFile& file, int inputs) {
+  Ranges ranges;
+  const Tensor* low = file.find("observation.low");
+  const Tensor* high = file.find("observation.high");
+  if (low == nullptr && high == nullptr) return ranges;
+  const auto wanted = static_cast<std::size_t>(inputs);
+  bool good = low != nullptr && high != nullptr && low->values.size() == wanted &&
+              high->values.size() == wanted && all_finite(low->values) && all_finite(high->values);
+  for (std::size_t i = 0; good && i < wanted; ++i) good = low->values[i] <= high->values[i];
+  if (!good) {
+    return Error{fmt::format(
+        "observation.low and observation.high of the model are not {} finite ranges", inputs)};
+  }
+  ranges.low = low->values;
+  ranges.high = high->values;
+  return ranges;
+}
+
+Result<Distributions> read_distributions(const TensorFile& file) {
+  Distributions drawn;
+  const Tensor* at = file.find("drawn.at");
+  const Tensor* share = file.find("drawn.share");
+  if (at == nullptr && share == nullptr) return drawn;
+  const bool good = at != nullptr && share != nullptr &&
+                    at->values.size() % Distributions::kPoints == 0 &&
+                    at->values.size() == share->values.size() && all_finite(at->values) &&
+                    all_finite(share->values);
+  if (!good) {
+    return Error{
+        fmt::format("drawn.at and drawn.share of the model are not {} finite numbers for "
+                    "each distribution",
+                    Distributions::kPoints)};
+  }
+  drawn.at = at->values;
+  drawn.share = share->values;
+  return drawn;
+}
+
 Status read_facts(const TensorFile& file, ModelFacts& facts) {
   const auto format = file.metadata.find("format");
   if (format == file.metadata.end() || format->second != kFormat) {
@@ -156,6 +194,16 @@ void Normaliser::apply(std::span<float> state) const {
   }
 }
 
+double Ranges::outside(std::span<const float> state) const {
+  CHECK(low.size() == state.size());
+  float farthest = 0;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    const float beyond = std::max(low[i] - state[i], state[i] - high[i]);
+    farthest = std::max(farthest, beyond / std::max(kWidthMin, high[i] - low[i]));
+  }
+  return static_cast<double>(farthest);
+}
+
 TensorFile to_tensors(const Model& model) {
   TensorFile file;
   file.metadata["format"] = kFormat;
@@ -167,6 +215,14 @@ TensorFile to_tensors(const Model& model) {
   if (!normaliser.mean.empty()) {
     file.tensors.push_back({"observation.mean", {normaliser.mean.size()}, normaliser.mean});
     file.tensors.push_back({"observation.scale", {normaliser.scale.size()}, normaliser.scale});
+  }
+  if (!model.seen.empty()) {
+    file.tensors.push_back({"observation.low", {model.seen.low.size()}, model.seen.low});
+    file.tensors.push_back({"observation.high", {model.seen.high.size()}, model.seen.high});
+  }
+  if (!model.drawn.empty()) {
+    file.tensors.push_back({"drawn.at", {model.drawn.at.size()}, model.drawn.at});
+    file.tensors.push_back({"drawn.share", {model.drawn.share.size()}, model.drawn.share});
   }
   add_network(file, "policy", model.policy);
   if (model.value) add_network(file, "value", *model.value);
@@ -187,6 +243,12 @@ Result<Model> from_tensors(const TensorFile& file) {
   Result<Normaliser> normaliser = read_normaliser(file, model.policy.shape().inputs());
   if (!normaliser) return normaliser.error();
   model.normaliser = *std::move(normaliser);
+  Result<Ranges> seen = read_ranges(file, model.policy.shape().inputs());
+  if (!seen) return seen.error();
+  model.seen = *std::move(seen);
+  Result<Distributions> drawn = read_distributions(file);
+  if (!drawn) return drawn.error();
+  model.drawn = *std::move(drawn);
   return model;
 }
 

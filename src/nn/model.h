@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,9 +40,36 @@ struct Normaliser {
   bool operator==(const Normaliser&) const = default;
 };
 
+// Where nearly all observations of training lay, number by number, before they were normalised.
+struct Ranges {
+  std::vector<float> low;
+  std::vector<float> high;
+
+  bool empty() const { return low.empty(); }
+  // How far the number that is farthest outside is, in widths of its range; 0 when all are inside.
+  // A range without a width counts as one of kWidthMin. REQUIRES: as many numbers as the ranges.
+  double outside(std::span<const float> state) const;
+
+  static constexpr float kWidthMin = 0.02F;
+  bool operator==(const Ranges&) const = default;
+};
+
+// Distributions of some numbers, each as its share at or below kPoints values.
+struct Distributions {
+  static constexpr std::size_t kPoints = 9;
+  std::vector<float> at;     // kPoints for each number, ascending
+  std::vector<float> share;  // at or below that
+
+  bool empty() const { return at.empty(); }
+  std::size_t numbers() const { return at.size() / kPoints; }
+  bool operator==(const Distributions&) const = default;
+};
+
 struct Model {
   ModelFacts facts;
   Normaliser normaliser;  // empty: none
+  Ranges seen;            // empty: not recorded
+  Distributions drawn;    // of what made up its training, jobs for example; empty: not recorded
   Network policy;
   std::optional<Network> value;  // what training also had; not needed to decide
 

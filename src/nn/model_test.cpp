@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/rng.h"
+#include "nn/range_recorder.h"
 
 namespace partita::nn {
 namespace {
@@ -23,6 +24,8 @@ Model sample_model() {
                  .more = {{"every", "5"}}};
   model.normaliser.mean = {1, 2, 3};
   model.normaliser.scale = {0.5F, 1, 2};
+  model.seen = {{0, -1, 2}, {1, 1, 2}};
+  model.drawn = {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {.1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F}};
   model.policy = Network(Shape{{3, 4, 2}, Activation::kTanh});
   model.value = Network(Shape{{3, 2, 1}, Activation::kRelu});
   for (float& each : model.policy.parameters()) each = static_cast<float>(rng.normal());
@@ -40,6 +43,42 @@ TEST(Model, WhatWasWrittenIsReadBackEqual) {
   const auto back = parse_model(format_model(model));
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(*back, model);
+}
+
+TEST(Model, ARangeUpsideDownIsRefused) {
+  Model model = sample_model();
+  model.seen.low[1] = 3;
+  EXPECT_EQ(error_of(format_model(model)),
+            "observation.low and observation.high of the model are not 3 finite ranges");
+}
+
+TEST(Model, ADistributionWithoutItsSharesIsRefused) {
+  Model model = sample_model();
+  model.drawn.share.pop_back();
+  EXPECT_EQ(error_of(format_model(model)),
+            "drawn.at and drawn.share of the model are not 9 finite numbers for each distribution");
+}
+
+TEST(Ranges, SayHowFarOutsideANumberIs) {
+  const Ranges ranges{{-1, 5}, {3, 5}};
+  EXPECT_EQ(ranges.outside(std::vector<float>{0, 5}), 0);
+  EXPECT_DOUBLE_EQ(ranges.outside(std::vector<float>{5, 5}), 0.5);
+  EXPECT_DOUBLE_EQ(ranges.outside(std::vector<float>{-2, 5}), 0.25);
+  EXPECT_GT(ranges.outside(std::vector<float>{0, 6}), 10) << "a range without a width";
+}
+
+TEST(RangeRecorder, LeavesOutTheFarthestFewOfEachNumber) {
+  RangeRecorder recorder;
+  EXPECT_TRUE(recorder.ranges().empty());
+  for (int i = 0; i < 100'000; ++i) {
+    const bool odd_one = i % 1'000 == 500;
+    recorder.add(std::vector<float>{odd_one ? 1e6F : static_cast<float>(i % 101), 7});
+  }
+  const Ranges ranges = recorder.ranges();
+  EXPECT_NEAR(ranges.low[0], 0, 1);
+  EXPECT_NEAR(ranges.high[0], 100, 1);
+  EXPECT_EQ(ranges.low[1], 7);
+  EXPECT_EQ(ranges.high[1], 7);
 }
 
 TEST(Model, AnInfiniteWeightIsRefused) {

@@ -3,23 +3,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policies/seen_job.h"
+
 namespace partita::policies {
 namespace {
 
 constexpr Micros kHour = Micros::seconds(3600);
 constexpr Micros kDay = Micros::seconds(86'400);
 
+Micros fastest_time(const workload::Job& job) {
+  Micros fastest = Micros::max();
+  for (const Micros time : job.time) {
+    if (time != workload::kNoTime) fastest = std::min(fastest, time);
+  }
+  return fastest == Micros::max() ? Micros{} : fastest;
+}
+
 }  // namespace
 
 void ArrivalModel::job_arrived(const decide::ActiveJob& job) {
-  workload::Job drawn;
+  workload::Job drawn = seen_job(job);
   drawn.deadline = job.deadline - job.arrival;
-  for (std::size_t i = 0; i < drawn.time.size(); ++i) {
-    drawn.time[i] =
-        std::isfinite(job.time[i]) ? Micros{std::llround(job.time[i])} : workload::kNoTime;
-  }
-  drawn.memory_gib = job.memory_gib;
-  drawn.job_class = job.job_class;
+  drawn.arrival = {};
+  // An exponentially weighted mean and variance that begin as plain ones.
+  times_.weight = std::min(times_.weight + 1, kTimesRemembered);
+  const double off = fastest_time(drawn).to_seconds() - times_.mean;
+  times_.mean += off / times_.weight;
+  times_.variance += (off * off * (1 - 1 / times_.weight) - times_.variance) / times_.weight;
   if (pool_.size() < kPoolJobs) {
     pool_.push_back(drawn);
   } else {
@@ -31,6 +41,11 @@ void ArrivalModel::job_arrived(const decide::ActiveJob& job) {
                   recent_.begin() + static_cast<std::ptrdiff_t>(recent_.size() / 2));
   }
   recent_.push_back(job.arrival);
+}
+
+double ArrivalModel::mean_time_error() const {
+  if (times_.mean <= 0) return 0;
+  return std::sqrt(times_.variance / times_.weight) / times_.mean;
 }
 
 double ArrivalModel::profile_at(Micros time) const {

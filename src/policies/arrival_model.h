@@ -21,6 +21,7 @@ class ArrivalModel {
   // A level is of this long at least, watched or not: who begins to watch when a crowd comes does
   // not expect one every minute.
   static constexpr Micros kStretchMin = Micros::seconds(15 * 60);
+  static constexpr double kTimesRemembered = 4096;       // jobs whose times count
   static constexpr std::size_t kSampleJobsMax = 10'000;  // of one sample; the first are kept
 
   // `began`: since when arrivals are watched.
@@ -34,6 +35,12 @@ class ArrivalModel {
   // Jobs an hour at a profile of 1. REQUIRES: ready().
   double level(Micros now) const;
   double jobs_per_day(Micros now) const { return 24 * level(now); }
+
+  // Of a job on its fastest slice, over the last thousands. REQUIRES: ready().
+  Micros mean_time() const { return micros_from_seconds(times_.mean); }
+  // How far that may be off: its standard error as a share of it. Where a few jobs make up most of
+  // the work, few jobs say little of what is to come, however many futures are drawn from them.
+  double mean_time_error() const;
 
   // Jobs that may come in (now, until], in order of arrival, each with an arrival and a deadline as
   // far from it as the drawn job's was; of all that may come this share. Replaces what `jobs` held.
@@ -50,6 +57,12 @@ class ArrivalModel {
   Micros began_;
   std::vector<workload::Job> pool_;  // a ring once it is full; arrival 0, deadline relative
   std::size_t pool_next_ = 0;
+  // Of the seconds on the fastest slice; what is old counts less and less.
+  struct {
+    double weight = 0;
+    double mean = 0;
+    double variance = 0;
+  } times_;
   std::vector<Micros> recent_;  // arrival times, ascending; the old ones are dropped now and then
 };
 

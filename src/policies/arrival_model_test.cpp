@@ -46,6 +46,24 @@ TEST(ArrivalModel, SaysNothingBeforeEnoughJobsCame) {
   EXPECT_TRUE(model.ready());
 }
 
+TEST(ArrivalModel, FewJobsThatAreMostOfTheWorkMakeTheMeanTimeUncertain) {
+  ArrivalModel even(alternating());
+  ArrivalModel heavy(alternating());
+  for (int i = 0; i < 400; ++i) {
+    decide::ActiveJob job = job_at(Micros{i}, Micros::seconds(1));
+    even.job_arrived(job);
+    if (i % 100 == 0) {
+      for (double& time : job.time) time *= 1'000;
+    }
+    heavy.job_arrived(job);
+  }
+  EXPECT_EQ(even.mean_time(), Micros::seconds(60));
+  EXPECT_NEAR(even.mean_time_error(), 0, 1e-9);
+  // A hundredth of the jobs takes 60,000 s: mean 659.4 s, deviation 5964 s, 400 jobs.
+  EXPECT_NEAR(heavy.mean_time().to_seconds(), 659.4, 0.1);
+  EXPECT_NEAR(heavy.mean_time_error(), 5964.0 / 20 / 659.4, 0.01);
+}
+
 TEST(ArrivalModel, TheLevelIsWhatCameOverWhatTheProfileLetExpect) {
   const ArrivalModel model = model_after(6);
   EXPECT_NEAR(model.level(Micros{6 * kHour.count}), 90, 1);

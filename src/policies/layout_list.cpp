@@ -43,4 +43,11 @@ Result<std::vector<mig::Layout>> parse_layout_list(const mig::GpuModel& model, s
   return layouts;
 }
 
+Result<std::vector<mig::Layout>> parse_slashed_layouts(const mig::GpuModel& model,
+                                                       std::uint32_t gpus, std::string_view text) {
+  std::string list(text);
+  std::replace(list.begin(), list.end(), '/', has_layout_text(text) ? ';' : ',');
+  return parse_layout_list(model, gpus, list);
+}
+
 }  // namespace partita::policies

@@ -19,4 +19,8 @@ bool has_layout_text(std::string_view text);
 Result<std::vector<mig::Layout>> parse_layout_list(const mig::GpuModel& model, std::uint32_t gpus,
                                                    std::string_view text);
 
+// The same where commas and semicolons separate something else: items are separated by slashes.
+Result<std::vector<mig::Layout>> parse_slashed_layouts(const mig::GpuModel& model,
+                                                       std::uint32_t gpus, std::string_view text);
+
 }  // namespace partita::policies

@@ -7,6 +7,7 @@
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/backlog_table.h"
+#include "policies/repartitioners/guarded.h"
 #include "policies/repartitioners/lookahead_spec.h"
 #include "policies/repartitioners/memory_groups.h"
 #include "policies/repartitioners/on_demand.h"
@@ -17,6 +18,24 @@ namespace partita::policies {
 namespace {
 
 using Made = Result<std::unique_ptr<decide::Repartitioner>>;
+
+std::vector<mig::Layout> numbered_layouts(const mig::GpuModel& model) {
+  std::vector<mig::Layout> layouts;
+  for (int number = 1; number <= mig::numbered_layouts_count(model); ++number) {
+    layouts.push_back(*mig::numbered_layout(model, number));
+  }
+  return layouts;
+}
+
+// Follows the other as long as no job is left without a slice.
+Made within_reach(Made inner, const mig::GpuModel& model) {
+  if (!inner) return inner;
+  GuardOptions guard;
+  guard.relief = numbered_layouts(model);
+  guard.loss_max = -1;
+  return std::unique_ptr<decide::Repartitioner>(
+      std::make_unique<Guarded>(*std::move(inner), std::move(guard)));
+}
 
 // "HH:MM" at the front of the text, or nothing.
 std::optional<Micros> time_of_day(std::string_view text) {
@@ -57,7 +76,9 @@ Result<TimetableSwitch> parse_switch(std::string_view part, const mig::GpuModel&
 }
 
 Made make_timetable(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
-  if (text.starts_with('@')) return load_backlog_table(std::string(text.substr(1)), model, gpus);
+  if (text.starts_with('@')) {
+    return within_reach(load_backlog_table(std::string(text.substr(1)), model, gpus), model);
+  }
   std::vector<TimetableSwitch> switches;
   for (const std::string_view part : split_switches(text)) {
     Result<TimetableSwitch> parsed = parse_switch(part, model, gpus);
@@ -67,7 +88,9 @@ Made make_timetable(std::string_view text, const mig::GpuModel& model, std::uint
     }
     switches.push_back(*std::move(parsed));
   }
-  return std::unique_ptr<decide::Repartitioner>(std::make_unique<Timetable>(std::move(switches)));
+  return within_reach(
+      std::unique_ptr<decide::Repartitioner>(std::make_unique<Timetable>(std::move(switches))),
+      model);
 }
 
 Made make_static(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
@@ -80,7 +103,12 @@ Made make_static(std::string_view text, const mig::GpuModel& model, std::uint32_
 Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
   Result<LookaheadOptions> options = parse_lookahead(text, model, gpus);
   if (!options) return options.error();
-  return std::unique_ptr<decide::Repartitioner>(std::make_unique<Lookahead>(*std::move(options)));
+  GuardOptions guard;
+  guard.base = options->start;
+  guard.relief = options->candidates;
+  guard.loss_max = options->loss_max;
+  return std::unique_ptr<decide::Repartitioner>(std::make_unique<Guarded>(
+      std::make_unique<Lookahead>(*std::move(options)), std::move(guard)));
 }
 
 Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) {
@@ -95,8 +123,64 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
   return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(options));
 }
 
+// What may stand behind the file of a model.
+struct LearnedSpec {
+  std::string path;
+  GuardOptions guard;
+  bool loss_max_given = false;
+};
+
+// Of ET, for a model that knows what it sees.
+constexpr double kLossMaxRecorded = 1;
+
+const std::vector<std::string> kLearnedKeys{"base", "loss_max"};
+
+// The first comma behind which a key stands ends the path, which may have commas of its own.
+std::size_t end_of_path(std::string_view text) {
+  return std::min(text.find(",base="), text.find(",loss_max="));
+}
+
+Result<LearnedSpec> parse_learned(std::string_view text, const mig::GpuModel& model,
+                                  std::uint32_t gpus) {
+  const std::size_t end = end_of_path(text);
+  LearnedSpec spec;
+  spec.path = text.substr(0, end);
+  spec.guard.relief = numbered_layouts(model);
+  if (end == std::string_view::npos) return spec;
+  for (const std::string_view part : split(text.substr(end + 1), ',')) {
+    const auto equals = part.find('=');
+    const std::string_view key = part.substr(0, equals);
+    const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+    if (key == "base") {
+      auto layouts = parse_slashed_layouts(model, gpus, value);
+      if (!layouts) return layouts.error();
+      spec.guard.base = *std::move(layouts);
+    } else if (key == "loss_max") {
+      const auto percent = parse_double(value);
+      if (!percent || *percent < 0 || *percent > kLossMaxPercent) {
+        return Error{fmt::format("learned key loss_max: found '{}', wanted per cent from 0 to {:g}",
+                                 value, kLossMaxPercent)};
+      }
+      spec.guard.loss_max = loss_max_of(*percent);
+      spec.loss_max_given = true;
+    } else {
+      return unknown_name("key of learned", key, kLearnedKeys);
+    }
+  }
+  return spec;
+}
+
 Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {
-  return load_learned_repartitioner(std::string(text), model, gpus);
+  Result<LearnedSpec> spec = parse_learned(text, model, gpus);
+  if (!spec) return spec.error();
+  auto inner = load_learned_repartitioner(spec->path, model, gpus);
+  if (!inner) return inner.error();
+  spec->guard.changes_often = true;
+  // Where jobs and backlog are those of the training, its days say more than the last hours do.
+  if (!spec->loss_max_given && (*inner)->recorded()) spec->guard.loss_max = kLossMaxRecorded;
+  spec->guard.trust = [policy = inner->get()] { return policy->trust(); };
+  return std::unique_ptr<decide::Repartitioner>(
+      std::make_unique<Guarded>(*std::move(inner), std::move(spec->guard)));
 }
 
 Made make_migm_a(std::string_view, const mig::GpuModel&, std::uint32_t) {
@@ -125,7 +209,7 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = {
-      {"learned", Row::Text::kRequired, "learned:FILE",
+      {"learned", Row::Text::kRequired, "learned:FILE[,base=LAYOUTS][,loss_max=PERCENT]",
        "asks the trained network of a model file which mix of layouts the fleet should have",
        make_learned},
       {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",

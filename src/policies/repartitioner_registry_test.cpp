@@ -64,6 +64,17 @@ TEST(RepartitionerRegistry, WhatIsMissingOrTooMuchIsNamed) {
   }
 }
 
+TEST(RepartitionerRegistry, WhatStandsBehindAModelIsReadAndMistakesAreNamed) {
+  EXPECT_EQ(error_of("learned:a,b.safetensors"), "cannot open 'a,b.safetensors'");
+  EXPECT_EQ(error_of("learned:a,b.safetensors,base=1/2,loss_max=5"),
+            "cannot open 'a,b.safetensors'");
+  EXPECT_NE(error_of("learned:a,base=1/2/3").find("3 layouts for 2 GPUs"), std::string::npos);
+  EXPECT_EQ(error_of("learned:a,loss_max=-1"),
+            "learned key loss_max: found '-1', wanted per cent from 0 to 1000");
+  EXPECT_EQ(error_of("learned:a,base=1,bose=2"),
+            "unknown key of learned 'bose'; known: base, loss_max");
+}
+
 TEST(RepartitionerRegistry, ABadTimeIsShownWithTheRightForm) {
   const std::string wanted = "is not HH:MM=LAYOUTS, for example timetable:08:00=9,20:00=2";
   for (const char* entry : {"24:00=1", "8=1", "08:60=1", "08:00", "-1:00=1", "08:0=1", "x"}) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "sim/shadow.h"
 
 namespace partita::sim {
 namespace {
@@ -31,6 +32,10 @@ Rollout::Rollout(const Clockwork& origin, const RunOptions& options, decide::Sch
     : origin_(origin),
       scheduler_(scheduler),
       watts_a_slice_min_(watts_a_slice_min(*options.power)) {}
+
+std::unique_ptr<decide::ShadowRun> Rollout::shadow_run(std::span<const GpuId> gpus) {
+  return std::make_unique<Shadow>(origin_, gpus, scheduler_);
+}
 
 void Rollout::take_copy(std::span<const GpuId> gpus) {
   const RunOptions& origin = origin_.world.options;
@@ -91,11 +96,12 @@ decide::ForecastCost Rollout::forecast(const decide::ForecastQuestion& question)
     if (!question.limit || --events_to_look > 0) continue;
     events_to_look = kEventsPerLook;
     if (certain_to_exceed(*question.limit)) {
-      return {.events = clock.world.counts.events, .over_limit = true};
+      return {.end = clock.world.now, .events = clock.world.counts.events, .over_limit = true};
     }
   }
   const Micros end = std::min(question.until, clock.world.now);
   decide::ForecastCost cost = cost_so_far(end);
+  cost.end = end;
   add_unfinished(cost, end);
   return cost;
 }

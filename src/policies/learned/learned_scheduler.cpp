@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "policies/learned/guarded_scheduler.h"
 #include "policies/learned/place_scheduler.h"
 #include "policies/learned/slice_scheduler.h"
+#include "policies/registry.h"
 
 namespace partita::policies {
 namespace {
+
+// Who places jobs where a model does not know what it sees. It draws no random numbers.
+constexpr std::string_view kBaseScheduler = "mdd";
+constexpr std::uint64_t kBaseSeed = 1;
 
 struct PlaceFile {
   nn::Model model;
@@ -39,7 +45,12 @@ std::unique_ptr<decide::Scheduler> make(nn::Model model, PlaceRules rules) {
 Result<std::unique_ptr<decide::Scheduler>> load_learned_scheduler(const std::string& path) {
   Result<PlaceFile> file = read_place_file(path);
   if (!file) return file.error();
-  return make(std::move(file->model), std::move(file->rules));
+  const bool guarded = file->rules.encoding == PlaceEncoding::kPlus && !file->model.seen.empty();
+  if (!guarded) return make(std::move(file->model), std::move(file->rules));
+  auto base = make_scheduler(kBaseScheduler, kBaseSeed);
+  if (!base) return base.error();
+  return std::unique_ptr<decide::Scheduler>(std::make_unique<GuardedScheduler>(
+      std::move(file->model), std::move(file->rules), *std::move(base)));
 }
 
 std::unique_ptr<decide::Scheduler> make_learned_scheduler(const nn::Model& model) {

@@ -91,6 +91,13 @@ class PlaceScene {
   void list_pairs(const decide::View& view, std::span<const JobHandle> waiting);
   std::span<const PlacePair> pairs() const { return pairs_; }
   const nn::Floats& features() const { return features_; }
+  // Calls with the numbers of each pair.
+  template <typename Visit>
+  void each_row(const Visit& visit) const {
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      visit(std::span<const float>(features_).subspan(i * kPlaceFeatures, kPlaceFeatures));
+    }
+  }
 
   static constexpr std::size_t kJobsLookedAt = 24;
 

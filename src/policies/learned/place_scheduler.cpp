@@ -33,6 +33,7 @@ void PlaceScheduler::decide(const decide::View& view, decide::Decision& decision
   scene_.clear_taken();
   while (!waiting_.empty() && scene_.look(view)) {
     scene_.list_pairs(view, waiting_.all());
+    if (record_ != nullptr) scene_.each_row([&](auto row) { record_->add(row); });
     const PlacePair* best = best_pair();
     if (best == nullptr) return;
     decision.moves.push_back({best->job, best->slice});

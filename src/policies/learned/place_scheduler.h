@@ -4,6 +4,7 @@
 
 #include "decide/scheduler.h"
 #include "nn/model.h"
+#include "nn/range_recorder.h"
 #include "policies/learned/place_scene.h"
 #include "policies/learned/waiting_jobs.h"
 
@@ -28,6 +29,8 @@ class PlaceScheduler : public decide::Scheduler {
   void layout_changed(const decide::View&) override {}
   void decide(const decide::View& view, decide::Decision& decision) override;
 
+  // For training: what it sees from now on is recorded; the recorder outlives it.
+  void record(nn::RangeRecorder& recorder) { record_ = &recorder; }
   // For training: the network of the next run.
   nn::Network& policy() { return model_.policy; }
 
@@ -40,6 +43,7 @@ class PlaceScheduler : public decide::Scheduler {
   PlaceScene scene_;
   WaitingJobs waiting_;
   nn::Activations activations_;
+  nn::RangeRecorder* record_ = nullptr;
 };
 
 }  // namespace partita::policies

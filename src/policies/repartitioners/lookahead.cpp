@@ -14,6 +14,10 @@ namespace {
 // a layout that only puts work off would look cheap. This is where it stops at the latest.
 constexpr Micros kDrainMax = Micros::seconds(4 * 3600);
 
+constexpr std::int64_t kHorizonJobs = 27;  // mean times of a job
+constexpr Micros kHorizonMin = Micros::seconds(60);
+constexpr Micros kHorizonMax = Micros::seconds(12 * 3600);
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Times are calm when at most this share of the cost foreseen is tardiness: there is little to
@@ -28,6 +32,7 @@ constexpr std::size_t kFuturesMin = 2;
 Lookahead::Lookahead(LookaheadOptions options)
     : options_(std::move(options)), arrivals_(options_.profile), rng_(options_.seed) {
   CHECK(options_.samples > 0 && options_.moves > 0 && options_.finalists > 0);
+  CHECK(options_.samples_max >= options_.samples);
   CHECK(options_.wide > 0 && options_.rest >= 0 && options_.fleet > 0);
 }
 
@@ -37,6 +42,7 @@ std::vector<mig::Layout> Lookahead::initial_layouts(const decide::View& view) {
   targets_ = options_.start;
   to_sit_out_ = 0;
   last_from_ = {};
+  reach_.forget();
   reach_.look(view, targets_);
   look_again_ = false;
   return targets_;
@@ -44,7 +50,14 @@ std::vector<mig::Layout> Lookahead::initial_layouts(const decide::View& view) {
 
 void Lookahead::job_arrived(const decide::View& view, cluster::JobHandle job) {
   arrivals_.job_arrived(view.jobs[job]);
+  reach_.expect(view.jobs[job].fits, view.now);
   look_again_ = look_again_ || !reach_.offers(view.jobs[job].fits);
+}
+
+bool Lookahead::take_layouts(const decide::View&, std::span<const mig::Layout> layouts) {
+  targets_.assign(layouts.begin(), layouts.end());
+  look_again_ = true;
+  return true;
 }
 
 void Lookahead::ask(const decide::View& view, const decide::LayoutRequest& request,
@@ -64,7 +77,8 @@ void Lookahead::relieve(const decide::View& view, Requests& requests) {
 
 void Lookahead::decide(const decide::View& view, Requests& requests) {
   CHECK(view.forecaster != nullptr);
-  if (!arrivals_.ready() || arrivals_.level(view.now) <= 0 || sits_out()) return;
+  if (!arrivals_.ready() || arrivals_.mean_time_error() > options_.evidence) return;
+  if (arrivals_.level(view.now) <= 0 || sits_out()) return;
   events_total_ += events_;
   events_ = 0;
   per_joule_ = view.et_a / 60;
@@ -124,16 +138,32 @@ void Lookahead::add_followers(const decide::View& view, const mig::Layout& from,
   }
 }
 
-void Lookahead::draw_futures(const decide::View& view) {
+// Several times the jobs' mean time: shorter, and the jobs that come would not meet what a change
+// did to those that are there; longer, and what comes says more about luck than about the change.
+Micros Lookahead::horizon() const {
+  if (options_.horizon > Micros{}) return options_.horizon;
+  const Micros wanted{kHorizonJobs * arrivals_.mean_time().count};
+  return std::clamp(wanted, kHorizonMin, kHorizonMax);
+}
+
+void Lookahead::draw(const decide::View& view, Future& future, Micros horizon) {
   const double share =
       options_.margin * static_cast<double>(seen_.size()) / static_cast<double>(targets_.size());
-  const auto draw = [&](Future& future, Micros horizon) {
-    arrivals_.sample(rng_, view.now, view.now + horizon, future.jobs, share);
-    future.until = view.now + horizon + kDrainMax;
-  };
-  draw(screening_, std::min(options_.screen, options_.horizon));
-  futures_.resize(static_cast<std::size_t>(options_.samples));
-  for (Future& future : futures_) draw(future, options_.horizon);
+  arrivals_.sample(rng_, view.now, view.now + horizon, future.jobs, share);
+  future.until = view.now + horizon + kDrainMax;
+}
+
+void Lookahead::draw_futures(const decide::View& view) {
+  const Micros longest = horizon();
+  const Micros screen = options_.screen > Micros{} ? options_.screen : longest;
+  draw(view, screening_, std::min(screen, longest));
+  futures_.clear();
+  future(view, static_cast<std::size_t>(options_.samples) - 1);
+}
+
+const Lookahead::Future& Lookahead::future(const decide::View& view, std::size_t number) {
+  while (futures_.size() <= number) draw(view, futures_.emplace_back(), horizon());
+  return futures_[number];
 }
 
 double Lookahead::cost(const decide::View& view, const decide::LayoutRequest* another,
@@ -226,18 +256,28 @@ std::vector<mig::Layout> Lookahead::best_targets() const {
 // All finalists meet one future after the other. From the second on those that save nothing on
 // average drop out; to stay in, a future may not cost more than the ones before have saved.
 void Lookahead::race(const decide::View& view) {
-  for (const Future& future : futures_) {
+  for (int number = 0; number < options_.samples_max; ++number) {
     if (candidates_.empty() || budget_spent()) return;
-    const double stay = cost(view, nullptr, future, kInfinity);
-    const bool first = candidates_.front().savings.empty();
+    if (number >= options_.samples && decided()) return;
+    const Future& met = future(view, static_cast<std::size_t>(number));
+    const double stay = cost(view, nullptr, met, kInfinity);
     for (Candidate& each : candidates_) {
       const double saved = std::accumulate(each.savings.begin(), each.savings.end(), 0.0);
-      const double limit = first ? kInfinity : stay + saved;
-      each.savings.push_back(stay - cost(view, &each.request, future, limit));
+      const double limit = number == 0 ? kInfinity : stay + saved;
+      each.savings.push_back(stay - cost(view, &each.request, met, limit));
     }
-    if (first) continue;
+    if (number == 0) continue;
     std::erase_if(candidates_, [](const Candidate& each) { return !(each.mean() > 0); });
   }
+}
+
+bool Lookahead::pays(const Candidate& candidate) const {
+  return candidate.mean() > options_.caution * candidate.error();
+}
+
+bool Lookahead::decided() const {
+  const auto best = std::ranges::max_element(candidates_, {}, &Candidate::mean);
+  return best != candidates_.end() && pays(*best);
 }
 
 bool Lookahead::add_best_change(const decide::View& view) {
@@ -253,10 +293,11 @@ bool Lookahead::add_best_change(const decide::View& view) {
     return a.mean() > b.mean();
   };
   const auto best = std::min_element(candidates_.begin(), candidates_.end(), saves_more);
-  if (best == candidates_.end() || best->savings.size() < std::min(kFuturesMin, futures_.size())) {
+  if (best == candidates_.end() ||
+      best->savings.size() < std::min(kFuturesMin, static_cast<std::size_t>(options_.samples))) {
     return false;
   }
-  if (best->mean() <= options_.caution * best->error()) return false;
+  if (!pays(*best)) return false;
   last_from_ = best->from;
   asked_.push_back(best->request);
   return true;

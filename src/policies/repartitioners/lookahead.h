@@ -26,26 +26,29 @@
 namespace partita::policies {
 
 struct LookaheadOptions {
-  std::vector<mig::Layout> start;          // one a GPU
-  std::vector<mig::Layout> candidates;     // layouts it may choose
-  std::array<double, 24> profile{};        // of the day's arrivals, mean 1
-  Micros horizon = Micros::seconds(4800);  // of arrivals in the race
-  Micros screen = Micros::seconds(4800);   // of arrivals when candidates are screened
-  double margin = 1;                       // arrivals it reckons with, of those it expects
-  int samples = 2;                         // futures of the race
-  std::uint64_t every_events = 30;         // for each `fleet` GPUs
-  int fleet = 16;                          // GPUs it simulates
-  int rest = 4;                            // turns it sits out after a fruitless one in calm times
+  std::vector<mig::Layout> start;       // one a GPU
+  std::vector<mig::Layout> candidates;  // layouts it may choose
+  std::array<double, 24> profile{};     // of the day's arrivals, mean 1
+  Micros horizon;                       // of arrivals in the race; 0: from the jobs
+  Micros screen;                        // of arrivals when candidates are screened; 0: as above
+  double margin = 1;                    // arrivals it reckons with, of those it expects
+  int samples = 4;                      // futures of the race, at least
+  int samples_max = 16;                 // and at most: more are drawn while it is not decided
+  std::uint64_t every_events = 30;      // for each `fleet` GPUs
+  int fleet = 16;                       // GPUs it simulates
+  int rest = 4;                         // turns it sits out after a fruitless one in calm times
   int moves = 1;
-  int wide = 1;        // layouts tried on GPUs of every layout, not only of one
-  int finalists = 3;   // candidates that run the race
-  double caution = 0;  // standard errors by which the mean saving must exceed nothing
+  int wide = 1;           // layouts tried on GPUs of every layout, not only of one
+  int finalists = 3;      // candidates that run the race
+  double caution = 2;     // standard errors by which the mean saving must exceed nothing
+  double evidence = 0.1;  // it does nothing while the jobs' mean time may be off by this share
   // Breaks forecasts off that cannot end among the best. Changes no decision, only their cost.
   bool pruning = true;
   // Events it may simulate at a turn; about three take a microsecond. When it is spent, the
   // decision is made on what was tried.
   std::uint64_t budget_events = 0;  // 0: no limit
   std::uint64_t seed = 1;
+  double loss_max = 0.01;  // for whoever guards it (GuardOptions)
 };
 
 class Lookahead : public decide::Repartitioner {
@@ -60,6 +63,7 @@ class Lookahead : public decide::Repartitioner {
   void job_arrived(const decide::View& view, cluster::JobHandle job) override;
   void job_returned(const decide::View&, cluster::JobHandle) override { look_again_ = true; }
   void relieve(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override;
+  bool take_layouts(const decide::View& view, std::span<const mig::Layout> layouts) override;
   void decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) override;
 
   // Events simulated since the run began, for benchmarks.
@@ -95,6 +99,10 @@ class Lookahead : public decide::Repartitioner {
   bool sees_all() const { return seen_.size() == targets_.size(); }
   void choose_seen(const decide::View& view);
   void draw_futures(const decide::View& view);
+  void draw(const decide::View& view, Future& future, Micros horizon);
+  // The future of that number, drawn when the first candidates get so far.
+  const Future& future(const decide::View& view, std::size_t number);
+  Micros horizon() const;
   void list_present(const decide::View& view);
   GpuId idlest_gpu_with(const decide::View& view, const mig::Layout& layout) const;
 
@@ -109,6 +117,9 @@ class Lookahead : public decide::Repartitioner {
   // The cost beyond which a candidate cannot be a finalist any more.
   double screen_limit(double stay) const;
   void race(const decide::View& view);
+  bool pays(const Candidate& candidate) const;
+  // Whether the best finalist does.
+  bool decided() const;
   // Cost of a future with what is asked for and one more change: ET's numerator, per job of a day;
   // infinite when it is certain to exceed the limit.
   double cost(const decide::View& view, const decide::LayoutRequest* another, const Future& future,

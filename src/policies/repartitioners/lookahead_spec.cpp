@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "policies/layout_list.h"
+#include "policies/repartitioners/guarded.h"
 #include "workload/generators/profiles.h"
 
 namespace partita::policies {
@@ -26,14 +27,16 @@ struct Key {
 
 const std::vector<Key>& number_keys() {
   static const std::vector<Key> kKeys = {
-      {"horizon", "seconds of arrivals it looks ahead, 4800", 1, 86'400,
+      {"horizon", "seconds of arrivals it looks ahead, 0: 27 times the jobs' mean time", 0, 864'000,
        [](LookaheadOptions& o, double v) { o.horizon = micros_from_seconds(v); }},
-      {"screen", "seconds of arrivals with which it screens changes, 4800", 1, 86'400,
+      {"screen", "seconds of arrivals with which it screens changes, 0: as horizon", 0, 864'000,
        [](LookaheadOptions& o, double v) { o.screen = micros_from_seconds(v); }},
       {"margin", "arrivals it reckons with, of those it expects, 1", 0.01, 100,
        [](LookaheadOptions& o, double v) { o.margin = v; }},
-      {"samples", "futures in which changes race, 2", 1, 1'000,
+      {"samples", "futures in which changes race, 4", 1, 1'000,
        [](LookaheadOptions& o, double v) { o.samples = static_cast<int>(v); }},
+      {"samples_max", "futures at most, where fewer do not decide, 16", 1, 1'000,
+       [](LookaheadOptions& o, double v) { o.samples_max = static_cast<int>(v); }},
       {"fleet", "GPUs it simulates of a larger fleet, 16", 1, 100'000,
        [](LookaheadOptions& o, double v) { o.fleet = static_cast<int>(v); }},
       {"every", "arrivals and completions between two turns, for each `fleet` GPUs, 30", 1, 1e9,
@@ -46,13 +49,17 @@ const std::vector<Key>& number_keys() {
        [](LookaheadOptions& o, double v) { o.moves = static_cast<int>(v); }},
       {"finalists", "changes that race, 3", 1, 10'000,
        [](LookaheadOptions& o, double v) { o.finalists = static_cast<int>(v); }},
-      {"caution", "standard errors a saving must exceed, 0", 0, 100,
+      {"caution", "standard errors a saving must exceed, 2", 0, 100,
        [](LookaheadOptions& o, double v) { o.caution = v; }},
+      {"evidence", "share by which the jobs' mean time may be off, 0.1", 0, 1'000,
+       [](LookaheadOptions& o, double v) { o.evidence = v; }},
       {"budget_us", "microseconds it may simulate at a turn (at 3 events each), 0: no limit", 0,
        1e12,
        [](LookaheadOptions& o, double v) {
          o.budget_events = static_cast<std::uint64_t>(v) * kEventsPerMicrosecond;
        }},
+      {"loss_max", "per cent of ET it may lose before it goes back to `start`, 1; 1000: any", 0,
+       kLossMaxPercent, [](LookaheadOptions& o, double v) { o.loss_max = loss_max_of(v); }},
       {"seed", "of its futures, 1", 0, 9e15,
        [](LookaheadOptions& o, double v) { o.seed = static_cast<std::uint64_t>(v); }},
   };
@@ -74,9 +81,7 @@ Status set_profile(LookaheadOptions& options, std::string_view name) {
 
 Status set_start(LookaheadOptions& options, std::string_view value, const mig::GpuModel& model,
                  std::uint32_t gpus) {
-  std::string list(value);
-  std::replace(list.begin(), list.end(), '/', has_layout_text(value) ? ';' : ',');
-  Result<std::vector<mig::Layout>> layouts = parse_layout_list(model, gpus, list);
+  Result<std::vector<mig::Layout>> layouts = parse_slashed_layouts(model, gpus, value);
   if (!layouts) return layouts.error();
   options.start = *std::move(layouts);
   return {};
@@ -122,6 +127,7 @@ Result<LookaheadOptions> parse_lookahead(std::string_view text, const mig::GpuMo
                                 : set_number(options, key, value);
     if (!status) return status.error();
   }
+  options.samples_max = std::max(options.samples, options.samples_max);
   return options;
 }
 

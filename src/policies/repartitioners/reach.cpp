@@ -8,6 +8,9 @@ namespace {
 
 using cluster::JobHandle;
 
+// How long jobs of a kind are expected after the last one came.
+constexpr Micros kExpected = Micros::seconds(86'400);
+
 // Profiles of the layout's instances that do not stand where a slice is kept from use.
 std::uint16_t profiles_of(const decide::View& view, GpuId gpu, const mig::Layout& layout) {
   mig::Layout kept;
@@ -32,6 +35,26 @@ void Reach::look(const decide::View& view, std::span<const mig::Layout> layouts)
     offers_.push_back(profiles_of(view, GpuId{i}, layouts[i]));
   }
   list_kinds(view);
+  looked_ = view.now;
+}
+
+void Reach::forget() {
+  expected_.clear();
+  fits_all_ = kAnyProfile;
+}
+
+bool Reach::suits_all(const decide::View& view, const decide::LayoutRequest& request) const {
+  return (profiles_of(view, request.gpu, request.layout) & fits_all_) != 0;
+}
+
+void Reach::expect(std::uint16_t fits, Micros now) {
+  fits_all_ &= fits;
+  const auto known = std::ranges::find(expected_, fits, &Expected::fits);
+  if (known == expected_.end()) {
+    expected_.push_back({fits, now});
+  } else {
+    known->last = now;
+  }
 }
 
 void Reach::change(const decide::View& view, const decide::LayoutRequest& request) {
@@ -80,9 +103,13 @@ bool Reach::any_stranded() const {
 bool Reach::strands(const decide::View& view, const decide::LayoutRequest& request) const {
   const std::uint16_t before = offered();
   const std::uint16_t after = offered_after(view, request);
-  return std::ranges::any_of(kinds_, [&](const Kind& kind) {
-    return (kind.fits & before) != 0 && (kind.fits & after) == 0;
-  });
+  const auto robbed = [&](std::uint16_t fits) {
+    return (fits & before) != 0 && (fits & after) == 0;
+  };
+  return std::ranges::any_of(kinds_, robbed, &Kind::fits) ||
+         std::ranges::any_of(expected_, [&](const Expected& kind) {
+           return looked_ - kind.last <= kExpected && robbed(kind.fits);
+         });
 }
 
 std::optional<decide::LayoutRequest> Reach::relief(const decide::View& view,

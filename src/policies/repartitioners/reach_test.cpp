@@ -59,6 +59,23 @@ TEST(Reach, AJobThatFitsNoLayoutGetsOneThatHoldsIt) {
   EXPECT_FALSE(reach.strands(fleet.view, {other, request->layout}));
 }
 
+TEST(Reach, TheNextJobOfAKindThatCameWithinADayIsThoughtOf) {
+  Waiting fleet(1, "1");
+  const mig::Layout small = *mig::numbered_layout(*fleet.cluster.model, 12);
+  workload::Job large;
+  large.time.fill(Micros{1});
+  large.memory_gib = 30;
+  Reach reach;
+  reach.look(fleet.view, fleet.targets);
+  EXPECT_FALSE(reach.strands(fleet.view, {GpuId{0}, small}));
+  reach.expect(cluster::ProfileFits(*fleet.cluster.model)(large), Micros{});
+  EXPECT_TRUE(reach.strands(fleet.view, {GpuId{0}, small}));
+  EXPECT_FALSE(reach.any_stranded()) << "nobody waits";
+  fleet.view.now = Micros::seconds(86'401);
+  reach.look(fleet.view, fleet.targets);
+  EXPECT_FALSE(reach.strands(fleet.view, {GpuId{0}, small})) << "that was long ago";
+}
+
 TEST(Reach, WhatIsKeptFromUseOffersNothing) {
   Waiting fleet(2, "1,12");
   fleet.keep_from_use(GpuId{0});

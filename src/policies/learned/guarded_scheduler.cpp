@@ -1,0 +1,99 @@
+#include "policies/learned/guarded_scheduler.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace partita::policies {
+
+GuardedScheduler::GuardedScheduler(nn::Model model, PlaceRules rules,
+                                   std::unique_ptr<decide::Scheduler> base)
+    : model_(std::move(model)),
+      rules_(std::move(rules)),
+      trained_(model_, rules_),
+      base_(std::move(base)),
+      in_charge_(base_.get()),
+      familiarity_(model_),
+      scene_(rules_) {
+  CHECK(base_ != nullptr && familiarity_.recorded());
+}
+
+Status GuardedScheduler::accepts(const decide::View& view) const {
+  if (const Status base = base_->accepts(view); !base) return base;
+  return trained_.accepts(view);
+}
+
+void GuardedScheduler::begin(const decide::View& view) {
+  familiarity_.begin(view);
+  scene_.begin();
+  decisions_ = 0;
+  noted_ = false;
+  in_charge_ = base_.get();
+  in_charge_->begin(view);
+}
+
+void GuardedScheduler::job_arrived(const decide::View& view, JobHandle job) {
+  scene_.job_arrived(view.now);
+  familiarity_.job_arrived(view.jobs[job]);
+  in_charge_->job_arrived(view, job);
+}
+
+void GuardedScheduler::job_stopped(const decide::View& view, JobHandle job) {
+  in_charge_->job_stopped(view, job);
+}
+
+void GuardedScheduler::job_done(const decide::View& view, JobHandle job) {
+  in_charge_->job_done(view, job);
+}
+
+void GuardedScheduler::job_withdrawn(const decide::View& view, JobHandle job) {
+  in_charge_->job_withdrawn(view, job);
+}
+
+void GuardedScheduler::job_returned(const decide::View& view, JobHandle job) {
+  in_charge_->job_returned(view, job);
+}
+
+void GuardedScheduler::layout_changed(const decide::View& view) {
+  in_charge_->layout_changed(view);
+}
+
+// What the trained one would see if it decided now, in charge or not.
+void GuardedScheduler::look(const decide::View& view) {
+  waiting_.clear();
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    const JobHandle job{i};
+    if (view.jobs.present(job) && !view.jobs[job].running()) waiting_.push_back(job);
+  }
+  scene_.clear_taken();
+  if (waiting_.empty() || !scene_.look(view)) return;
+  scene_.list_pairs(view, waiting_);
+  double far = 0;
+  scene_.each_row([&](auto row) { far += familiarity_.far_outside(row) ? 1 : 0; });
+  const std::size_t pairs = scene_.pairs().size();
+  if (pairs > 0) familiarity_.add_look(far / static_cast<double>(pairs));
+}
+
+void GuardedScheduler::hand_over(const decide::View& view) {
+  in_charge_ = follows_model() ? base_.get() : &trained_;
+  in_charge_->begin(view);
+  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+    if (view.jobs.present(JobHandle{i})) in_charge_->job_returned(view, JobHandle{i});
+  }
+}
+
+void GuardedScheduler::decide(const decide::View& view, decide::Decision& decision) {
+  const bool due = decisions_++ % kDecisionsPerLook == 0;
+  if (due || familiarity_.trust() == Trust::kUnknown) look(view);
+  if ((familiarity_.trust() == Trust::kYes) != follows_model()) hand_over(view);
+  if (familiarity_.trust() == Trust::kNo && !noted_) {
+    note_ = fmt::format(
+        "at {:.0f} s: the model sees what it was not trained on; modified due date "
+        "places the jobs",
+        view.now.to_seconds());
+    noted_ = true;
+  }
+  in_charge_->decide(view, decision);
+}
+
+}  // namespace partita::policies
