@@ -128,6 +128,16 @@ TEST_F(PlannerOnLayout3, AJobThatIsOnTimeStaysUnlessItIsDoneMuchEarlier) {
   EXPECT_FALSE(planner_.best_upgrade(fleet_.view).has_value());
 }
 
+// 8 to move and 252 or 251 to run, instead of 500 where it is.
+TEST_F(PlannerOnLayout3, MuchEarlierIsMoreThanThirtyCosts) {
+  const JobHandle job = run({-1, 1000, -1, 504, -1}, 1000, at(0, 4));
+  fleet_.view.preemption.cost = {8};
+  planner_.begin(fleet_.view);
+  EXPECT_FALSE(planner_.best_upgrade(fleet_.view).has_value());
+  fleet_.jobs[job].time[3] = 502;
+  EXPECT_TRUE(planner_.best_upgrade(fleet_.view).has_value());
+}
+
 // The late one is done at 1000 and wants the 4g; its holder has time, and can have the 2g.
 TEST_F(PlannerOnLayout3, ALateJobSwapsWithOneThatHasSlack) {
   const JobHandle late = run({-1, 1000, -1, 500, -1}, 900, at(0, 4));
