@@ -65,6 +65,7 @@ std::vector<Decided> simulated(const std::vector<control::JobSpec>& specs,
                                const std::vector<Micros>& arrivals, const std::string& scheduler,
                                const std::string& rule, std::uint32_t gpus) {
   workload::Trace trace;
+  trace.class_index("job");
   for (std::size_t i = 0; i < specs.size(); ++i) {
     trace.add(control::as_policy_job(specs[i], arrivals[i], *specs[i].memory_gib),
               std::to_string(i));
@@ -113,6 +114,7 @@ class PlainWorld {
     auto turn = controller_->restore(Micros::seconds(1), {}, {}, {});
     CHECK(turn.ok());
     take(*std::move(turn), Micros::seconds(1));
+    take(controller_->step(Micros::seconds(2), {}), Micros::seconds(2));  // makes the slices
   }
 
   std::vector<Decided> run(const std::vector<control::JobSpec>& specs,
