@@ -208,7 +208,7 @@ void Controller::give_up_claim(Job& job) {
   tell_returned(job);
 }
 
-// As in the simulator, a job that outlives its estimate is believed to be half done. Without it such
+// As in the simulator, a job that outlives its estimate is believed to be half done. Else such
 // a job would seem to leave its slice at any moment, for hours. And where little happens, whether a
 // job that waits should displace another is asked again once that one may be moved.
 void Controller::look_at_running() {
