@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -51,7 +52,7 @@ void Controller::start(Job& job, SliceId slice) {
   active.slice = slice;
   active.size_index = place.size_index;
   active.progress_from = now_ + std::exchange(active.restart, Micros{});
-  const double takes = active.work * active.time[place.size_index];
+  const double takes = std::max(1.0, std::ceil(active.work * active.time[place.size_index]));
   active.finish = active.progress_from + Micros{static_cast<std::int64_t>(takes)};
   if (!active.started) active.first_start = now_;
   active.started = true;

@@ -258,7 +258,7 @@ class Controller {
   std::array<std::size_t, kJobStates> counts_{};
   std::vector<GpuReading> readings_;
   std::vector<BoardMeter> meters_;
-  // By job, the slice it goes to when all who have to have been stopped. Policies count it as there.
+  // By job, the slice it gets when all who must be stopped have been. Policies count it as there.
   std::map<std::int64_t, cluster::SliceId> claims_;
   // Where jobs may be moved: when an estimate runs out, or one has run long enough.
   Micros next_look_ = Micros::max();

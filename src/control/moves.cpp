@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "control/controller.h"
@@ -57,7 +58,7 @@ Micros Controller::expected_end(const Job& job, SliceId slice) const {
   const Micros restart =
       active.running() ? std::max(view_.preemption.cost, active.overhead(now_)) : active.restart;
   const std::uint8_t size = fleet_.cluster().slice(slice).size_index;
-  const double takes = active.work_at(now_) * active.time[size];
+  const double takes = std::max(1.0, std::ceil(active.work_at(now_) * active.time[size]));
   return now_ + restart + Micros{static_cast<std::int64_t>(takes)};
 }
 
@@ -207,7 +208,7 @@ void Controller::give_up_claim(Job& job) {
   tell_returned(job);
 }
 
-// As in the simulator, a job that outlives its estimate is believed to be half done. Without it such
+// As in the simulator, a job that outlives its estimate is believed to be half done. Else such
 // a job would seem to leave its slice at any moment, for hours. And where little happens, whether a
 // job that waits should displace another is asked again once that one may be moved.
 void Controller::look_at_running() {
@@ -234,7 +235,7 @@ void Controller::believe_more(Job& job) {
   active.work = job.believed;
   job.believed += job.believed;
   active.progress_from = now_;
-  const double takes = std::max(1.0, active.work * active.time[active.size_index]);
+  const double takes = std::max(1.0, std::ceil(active.work * active.time[active.size_index]));
   active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
   active.forget_on_time();
 }
