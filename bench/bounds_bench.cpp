@@ -37,9 +37,8 @@ void evaluate(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(bounds::evaluate_prices(instance, weights, grid).value);
   }
-  state.counters["jobs/s"] =
-      benchmark::Counter(static_cast<double>(instance.jobs.size()),
-                         benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["jobs/s"] = benchmark::Counter(static_cast<double>(instance.jobs.size()),
+                                                benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(evaluate)->Unit(benchmark::kMillisecond);
 
@@ -51,6 +50,32 @@ void check(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(*bounds::proven_value(instance, weights, grid));
 }
 BENCHMARK(check)->Unit(benchmark::kMillisecond);
+
+// The same where jobs run whole.
+void evaluate_whole(benchmark::State& state) {
+  const bounds::Instance instance = day(20, 8);
+  const bounds::Weights weights = bounds::weights_of(bounds::Kind::kEt, instance, 2e-7);
+  const bounds::Effort effort{.rounds_by_mode = 10, .runs = bounds::Runs::kWhole};
+  const bounds::PriceGrid grid = bounds::search_prices(instance, weights, effort).grid;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        bounds::evaluate_prices(instance, weights, grid, bounds::Runs::kWhole).value);
+  }
+  state.counters["jobs/s"] = benchmark::Counter(static_cast<double>(instance.jobs.size()),
+                                                benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(evaluate_whole)->Unit(benchmark::kMillisecond);
+
+void check_whole(benchmark::State& state) {
+  const bounds::Instance instance = day(20, 8);
+  const bounds::Weights weights = bounds::weights_of(bounds::Kind::kEt, instance, 2e-7);
+  const bounds::Effort effort{.rounds_by_mode = 10, .runs = bounds::Runs::kWhole};
+  const bounds::PriceGrid grid = bounds::search_prices(instance, weights, effort).grid;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(*bounds::proven_value(instance, weights, grid, bounds::Runs::kWhole));
+  }
+}
+BENCHMARK(check_whole)->Unit(benchmark::kMillisecond);
 
 // The argument is a kind; the counter is the bound.
 void whole_search(benchmark::State& state) {
@@ -73,9 +98,8 @@ void formulas(benchmark::State& state) {
     benchmark::DoNotOptimize(bounds::matching_tardiness_s(instance));
     benchmark::DoNotOptimize(bounds::fastest_tardiness_s(instance));
   }
-  state.counters["jobs/s"] =
-      benchmark::Counter(static_cast<double>(instance.jobs.size()),
-                         benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["jobs/s"] = benchmark::Counter(static_cast<double>(instance.jobs.size()),
+                                                benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(formulas)->Unit(benchmark::kMillisecond);
 

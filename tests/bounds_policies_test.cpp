@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Bounds, EverySchedulerAndItsBounds, testing::ValuesIn(s
 // The same with nobody interrupted, and memory that jobs outgrow.
 TEST_P(EverySchedulerAndItsBounds, WithoutPreemption) {
   int bounded = 0;
-  for (std::uint64_t seed = 91'000; seed < 91'010; ++seed) {
+  for (std::uint64_t seed = 91'000; seed < 91'004; ++seed) {
     cases::Case each = cases::random_case({.seed = seed,
                                            .scheduler = GetParam(),
                                            .jobs_max = 40,
@@ -87,7 +87,7 @@ TEST_P(EverySchedulerAndItsBounds, WithoutPreemption) {
       bounded += bound.name == bounds::kNonPreemptive ? 1 : 0;
     }
   }
-  EXPECT_GE(bounded, 10);
+  EXPECT_GE(bounded, 4);
 }
 
 // Three crowded hours: what looks ahead comes nearest to the bounds.

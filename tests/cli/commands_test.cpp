@@ -570,6 +570,31 @@ TEST_F(Commands, BoundOfRunsWithoutPreemptionIsRefusedWhereJobsMayBeInterrupted)
   EXPECT_NE(refused.out.find("it holds only without preemption"), std::string::npos) << refused.out;
 }
 
+TEST_F(Commands, BoundsBesideResultsKnowWhetherJobsAreInterrupted) {
+  const std::string simulate =
+      "simulate --kind poisson --max-jobs 8 --rate 8 --gpus 1 --scheduler mdd --bounds --json";
+  const auto bound = [&](const std::string& line) {
+    return run(line).json()["tardiness_bound_s"].get<double>();
+  };
+  EXPECT_GT(bound(simulate + " --preemption none"), 1.05 * bound(simulate));
+  EXPECT_EQ(bound(simulate + " --preemption cost=1"), bound(simulate));
+
+  const std::string experiment =
+      "experiment --kind poisson --max-jobs 8 --rate 8 --gpus 1 --days 2 --bounds --json";
+  write("mixed.toml",
+        "[policy]\npreemption = 'none'\n"
+        "[[policies]]\nname = 'a'\nscheduler = 'mdd'\nrepartition = 'none'\n"
+        "[[policies]]\nname = 'b'\nscheduler = 'mdd'\nrepartition = 'none'\n"
+        "preemption = 'free'\n");
+  const auto bound_of_days = [&](const std::string& line) {
+    return run(experiment + line).json()["settings"][0]["tardiness_bound_s"].get<double>();
+  };
+  const double free = bound_of_days(" --out-dir free");
+  EXPECT_GT(bound_of_days(" --out-dir none --preemption none"), 1.05 * free);
+  // One policy that may interrupt is enough.
+  EXPECT_EQ(bound_of_days(" --out-dir mixed --scenario ./mixed.toml"), free);
+}
+
 TEST_F(Commands, BoundComparesWindowsWithTheirOptimum) {
   out_of("generate --kind poisson --rate 12 --max-jobs 20 --seed 2 --out jobs.csv");
   const std::string line = "bound --jobs jobs.csv --gpus 1 --windows 6";
