@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "learn/backward.h"
 #include "learn/trainer.h"
+#include "policies/learned/familiarity.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/learned/place_rules.h"
 #include "policies/registry.h"
@@ -110,6 +111,31 @@ TEST(MixEnv, MeanFieldDrawsMoveGpusBetweenLayouts) {
   EXPECT_EQ(draws[4], 2);
 }
 
+TEST(Trainer, AModelCanBeGivenTheRecordThatTrainingGives) {
+  for (const char* name : {"mean-field+", "place+"}) {
+    TrainOptions options;
+    options.system = *find_system(name);
+    options.run = run_options();
+    options.scheduler = "edf-ss";
+    options.repartition = "static:2";
+    options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
+    options.validation = {short_day(1)};
+    options.steps = 1'500;
+    options.evolution_steps = 1;
+    options.validations = 1;
+    const auto trained = train(options);
+    ASSERT_TRUE(trained.ok());
+    nn::Model bare = trained->model;
+    bare.seen = {};
+    bare.drawn = {};
+    bare.facts.more.erase(policies::kTrainedPreemption);
+    options.record = &bare;
+    const auto again = train(options);
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->model, trained->model) << name;
+  }
+}
+
 TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
   for (const System& system : systems()) {
     TrainOptions options;
@@ -131,6 +157,10 @@ TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
     ASSERT_TRUE(back.ok());
     const auto again = train(options);
     EXPECT_EQ(nn::format_model(again->model), nn::format_model(trained->model)) << system.name;
+    // The published placement is refused on other fleets, so it has nothing to record.
+    const bool recorded = system.name != "place-ppo";
+    EXPECT_EQ(!back->seen.empty(), recorded) << system.name;
+    EXPECT_EQ(back->drawn.numbers(), recorded ? policies::kJobNumbers : 0) << system.name;
     if (system.decides == Decides::kPlacements) {
       EXPECT_TRUE(policies::read_place_rules(*back).ok());
       continue;

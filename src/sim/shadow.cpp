@@ -97,6 +97,7 @@ decide::ShadowCost Shadow::cost_until(Micros now, std::span<const mig::Layout> t
     const cluster::JobHandle handle{i};
     if (!drained.world.jobs.present(handle)) continue;
     const decide::ActiveJob& job = drained.world.jobs[handle];
+    if (job.endless()) continue;  // somebody else has the slice
     const double left_s = job.work_at(end) * job.fastest_time() * 1e-6;
     cost.tardiness_s += std::max(0.0, (end - job.deadline).to_seconds() + left_s);
   }

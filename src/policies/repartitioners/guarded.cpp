@@ -97,8 +97,9 @@ void Guarded::fall_back(const decide::View& view, const std::string& why) {
 
 void Guarded::look_at_loss(const decide::View& view) {
   if (!watches_loss() || !loss_.due(view)) return;
-  standing_ = loss_.standing(view);
-  if (!standing_) return;
+  const std::optional<Standing> now = loss_.standing(view);
+  if (!now) return;
+  standing_ = now;
   const double loss = standing_->loss();
   if (lost_) {
     lost_ = view.now < retry_ || loss > options_.loss_max / 2;
@@ -171,7 +172,7 @@ void Guarded::drop_stranding(const decide::View& view) {
 // even when there is no margin left.
 bool Guarded::affordable(const decide::View& view) const {
   if (!watches_loss() || view.forecaster == nullptr) return true;
-  if (!standing_) return false;
+  if (!standing_) return loss_.too_many_jobs(view);
   const double left = (1 + options_.loss_max) * standing_->base - standing_->ours;
   const double least = fallen_back() ? kReturnShare * standing_->base : 0;
   return loss_.added_by(view, *standing_, changes_) <= std::max(left, least);

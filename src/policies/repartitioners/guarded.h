@@ -68,8 +68,8 @@ class Guarded : public decide::Repartitioner {
   void fall_back(const decide::View& view, const std::string& why);
   // Takes note of what the inner one wants.
   void hear(const decide::View& view);
-  // Asks for what is wanted, or for the base, as far as it strands nobody and can be afforded. Takes
-  // no time where nothing differs.
+  // Asks for what is wanted, or for the base, as far as it strands nobody and can be afforded.
+  // Takes no time where nothing differs.
   void follow(const decide::View& view, Requests& requests);
   void list_changes(const decide::View& view, const std::vector<mig::Layout>& goal);
   void drop_stranding(const decide::View& view);
@@ -90,7 +90,7 @@ class Guarded : public decide::Repartitioner {
   Micros pause_;  // the next one
   std::uint64_t fallbacks_ = 0;
   std::string note_;
-  std::optional<Standing> standing_;  // when it was last looked at
+  std::optional<Standing> standing_;      // when it was last looked at
   bool was_back_ = false;                 // at the last turn
   std::vector<std::uint32_t> differing_;  // GPUs that may not have what they should
   Requests heard_;

@@ -12,6 +12,11 @@ constexpr Micros kDrainMax = Micros::seconds(30 * 86'400);
 
 }  // namespace
 
+LossWatch::LossWatch(std::vector<mig::Layout> base, bool taken_back)
+    : base_(std::move(base)), taken_back_(taken_back) {
+  stride_ = std::max<std::size_t>(1, (base_.size() + kFleet - 1) / kFleet);
+}
+
 void LossWatch::begin() {
   unchanged_.reset();
   as_asked_.reset();
@@ -19,7 +24,6 @@ void LossWatch::begin() {
 
 void LossWatch::start(const decide::View& view) {
   const std::size_t gpus = base_.size();
-  stride_ = (gpus + kFleet - 1) / kFleet;
   seen_.clear();
   for (std::uint32_t gpu = 0; stride_ > 1 && gpu < gpus;
        gpu += static_cast<std::uint32_t>(stride_)) {
@@ -62,6 +66,10 @@ bool LossWatch::due(const decide::View& view) const {
 }
 
 std::optional<Standing> LossWatch::standing(const decide::View& view) {
+  if (too_many_jobs(view)) {
+    begin();
+    return {};
+  }
   if (!unchanged_ || view.now - began_ > kStretch) start(view);
   if (!unchanged_) return {};
   looked_ = view.now;

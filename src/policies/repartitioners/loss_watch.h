@@ -30,8 +30,7 @@ class LossWatch {
   // One layout a GPU. `taken_back`: what is judged is what it would come to if all changes were
   // taken back now; else, if the layouts stayed as they are. The first is for who follows the
   // backlog from minute to minute: where its layouts stand now says nothing of where they will.
-  explicit LossWatch(std::vector<mig::Layout> base, bool taken_back = false)
-      : base_(std::move(base)), taken_back_(taken_back) {}
+  explicit LossWatch(std::vector<mig::Layout> base, bool taken_back = false);
 
   // Forgets everything; the watch begins again when it is next asked.
   void begin();
@@ -45,11 +44,16 @@ class LossWatch {
   // run to its end on both sides; nothing while too few jobs have come to say. A joule counts as in
   // a day of such hours, or in the whole stretch when it is longer.
   std::optional<Standing> standing(const decide::View& view);
+  // More than it can afford to simulate: nothing is said then, and the watch begins anew after it.
+  bool too_many_jobs(const decide::View& view) const {
+    return view.jobs.size() > kJobsMax * stride_;
+  }
   // What asking for these layouts now would add to ET, with no further arrival.
   double added_by(const decide::View& view, const Standing& standing,
                   std::span<const decide::LayoutRequest> requests) const;
 
   static constexpr std::size_t kFleet = 16;                 // GPUs it simulates
+  static constexpr std::size_t kJobsMax = 2'000;            // there at once, for so many GPUs
   static constexpr std::uint64_t kJobsMin = 20;             // to say anything
   static constexpr std::uint64_t kJobsBetween = 20;         // it is due after so many jobs, or
   static constexpr Micros kBetween = Micros::seconds(600);  // after so long with any
