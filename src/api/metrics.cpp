@@ -105,6 +105,10 @@ std::string metrics_text(const control::Controller& controller, const Surroundin
   }
   text.head("partita_passes_total", "counter", "Scheduling passes since the daemon began.");
   text.row("partita_passes_total", "", static_cast<double>(controller.passes()));
+  text.head("partita_fragmentation_ratio", "gauge",
+            "Share of the queued work that fits no idle slice although enough compute slices are "
+            "idle; 0 to 1.");
+  text.row("partita_fragmentation_ratio", "", controller.fragmentation().ratio());
   write_gpus(text, controller, around);
   write_slices(text, controller, around);
   return text.take();

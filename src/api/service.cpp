@@ -355,6 +355,7 @@ Answer Service::status() const {
     const auto state = static_cast<control::JobState>(i);
     json["jobs"][std::string(control::name_of(state))] = controller_.count(state);
   }
+  json["fragmentation"] = controller_.fragmentation().ratio();
   return json_answer(json);
 }
 

@@ -311,6 +311,18 @@ TEST_F(ServiceTest, AFullQueueIsRefusedAndToldWhenToComeBack) {
   EXPECT_EQ(turn.batch.new_jobs.size(), 2U);
 }
 
+// The GPU is idle and has no instance, so all that waits fits nowhere.
+TEST_F(ServiceTest, WorkThatFitsNowhereIsToldAsFragmentation) {
+  EXPECT_EQ(Json::parse(body(kBob, "/v1/status"))["fragmentation"], 1.0);
+  EXPECT_NE(metrics_text(controller_, around_).find("\npartita_fragmentation_ratio 1\n"),
+            std::string::npos);
+  control::Controller empty({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
+                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
+  ASSERT_TRUE(empty.restore(Micros{1}, {}, {}, {}).ok());
+  EXPECT_NE(metrics_text(empty, around_).find("\npartita_fragmentation_ratio 0\n"),
+            std::string::npos);
+}
+
 TEST_F(ServiceTest, MetricsAreTextThatPrometheusReads) {
   const std::string text = metrics_text(controller_, around_);
   EXPECT_NE(text.find("partita_jobs{state=\"queued\"} 1\n"), std::string::npos);

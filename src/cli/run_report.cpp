@@ -48,6 +48,7 @@ void add_figures(nlohmann::ordered_json& json, double et_a, const sim::RunResult
   json["mean_wait_s"] = result.mean_wait_s;
   json["compute_utilisation"] = result.compute_utilisation;
   json["memory_utilisation"] = result.memory_utilisation;
+  json["fragmentation"] = result.fragmentation;
 }
 
 void add_counts(nlohmann::ordered_json& json, std::uint32_t gpus, const sim::RunResult& result) {
@@ -88,6 +89,9 @@ void add_result_rows(Table& table, double et_a, const sim::RunResult& result) {
   table.add({"slices in use",
              fmt::format("{:.1f} % of compute, {:.1f} % of memory",
                          100 * result.compute_utilisation, 100 * result.memory_utilisation)});
+  table.add({"fragmentation", fmt::format("{:.1f} % of the queued work fits nowhere with enough "
+                                          "slices idle",
+                                          100 * result.fragmentation)});
 }
 
 void add_count_rows(Table& table, const Finished& finished) {

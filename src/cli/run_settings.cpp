@@ -38,6 +38,7 @@ Result<RunSettings> run_settings(const Values& values) {
   settings.seed = values.count("seed");
   settings.options.estimate_error = values.number("estimate-error");
   settings.options.estimate_seed = settings.seed;
+  settings.options.measure_fragmentation = true;
   settings.repartition = values.text("repartition");
   const auto repartitioner =
       policies::make_repartitioner(settings.repartition, **model, settings.options.gpus);

@@ -298,6 +298,14 @@ std::string trouble_of(const Json& gpu) {
   return state == "usable" ? "" : fmt::format(", {}: {}", state, text_or(gpu, "why_unusable", ""));
 }
 
+// Nothing where all that waits fits somewhere, waits for want of slices, or was not told.
+std::string fragmentation_line(const Json& status) {
+  const double share = status.value("fragmentation", 0.0);
+  if (share <= 0) return "";
+  return fmt::format("{:.1f} % of the queued work fits nowhere although enough slices are idle\n",
+                     100 * share);
+}
+
 std::string top_text(const Json& gpus, const Json& status, bool bold) {
   std::string text =
       fmt::format("{}, {}{}\n", text_or(status, "backend", ""), text_or(status, "policy", ""),
@@ -305,7 +313,7 @@ std::string top_text(const Json& gpus, const Json& status, bool bold) {
   for (const auto& [state, count] : status["jobs"].items()) {
     if (count.get<int>() > 0) text += fmt::format("{} {}  ", count.get<int>(), state);
   }
-  text += "\n";
+  text += "\n" + fragmentation_line(status);
   for (const Json& gpu : gpus["gpus"]) {
     text += fmt::format(
         "\nGPU {} {}{}{}\n", gpu["gpu"].get<int>(), gpu["name"].get<std::string>(),

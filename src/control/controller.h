@@ -23,6 +23,7 @@
 #include "control/memory_trend.h"
 #include "control/protocol.h"
 #include "decide/early_restart.h"
+#include "decide/fragmentation.h"
 #include "decide/position_forecaster.h"
 #include "decide/repartitioner.h"
 #include "decide/scheduler.h"
@@ -124,6 +125,8 @@ class Controller {
   std::size_t jobs_not_ended() const { return jobs_.size() - ended_.size(); }
   std::size_t count(JobState state) const { return counts_[static_cast<std::size_t>(state)]; }
   std::uint64_t passes() const { return passes_; }
+  // What waits, and what of it fits nowhere. Costs one pass over the jobs that have not ended.
+  decide::Fragmentation fragmentation() const { return decide::fragmentation(view_); }
 
  private:
   // Inputs.

@@ -60,6 +60,8 @@ RunRecord make_record(const RunIdentity& identity, const sim::RunOptions& option
       .et_a = options.et_a,
       .et = result.et,
       .layout_shares = options.keep_layouts ? layout_shares(*options.model, result) : "",
+      .fragmentation =
+          options.measure_fragmentation ? std::optional(result.fragmentation) : std::nullopt,
   };
 }
 

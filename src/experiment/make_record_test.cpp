@@ -45,6 +45,10 @@ TEST(MakeRecord, EveryFigureOfARunHasItsPlace) {
             "\"preemptions\":11,\"repartitions\":12,\"instances_created\":13,"
             "\"instances_destroyed\":14,\"out_of_memory\":16,\"early_restarts\":17,"
             "\"makespan_s\":18.0,\"et_a\":2e-07,\"et\":15.0,\"layout_shares\":\"\"}");
+  EXPECT_FALSE(record.fragmentation);
+  options.measure_fragmentation = true;
+  result.fragmentation = 0.19;
+  EXPECT_EQ(make_record({}, options, result).fragmentation, 0.19);
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace partita::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Member = std::variant<std::string RunRecord::*, double RunRecord::*,
-                            std::uint64_t RunRecord::*, Role RunRecord::*>;
+using Member =
+    std::variant<std::string RunRecord::*, double RunRecord::*, std::uint64_t RunRecord::*,
+                 Role RunRecord::*, std::optional<double> RunRecord::*>;
 
 struct Field {
   const char* name;
@@ -20,7 +21,7 @@ struct Field {
 };
 
 // The order is that of the file.
-constexpr std::array<Field, 32> kFields{{
+constexpr std::array<Field, 33> kFields{{
     {"experiment", &RunRecord::experiment},
     {"setting", &RunRecord::setting},
     {"policy", &RunRecord::policy},
@@ -53,6 +54,7 @@ constexpr std::array<Field, 32> kFields{{
     {"et_a", &RunRecord::et_a},
     {"et", &RunRecord::et},
     {"layout_shares", &RunRecord::layout_shares},
+    {"fragmentation", &RunRecord::fragmentation},
 }};
 
 bool is_utf8(const std::string& text) {
@@ -73,6 +75,9 @@ Status check_value(const char* name, double value) {
   if (std::isfinite(value)) return {};
   return Error{fmt::format("{}: found {}, wanted a finite number", name, value)};
 }
+Status check_value(const char* name, std::optional<double> value) {
+  return value ? check_value(name, *value) : Status{};
+}
 Status check_value(const char* name, const std::string& value) {
   if (is_utf8(value)) return {};
   return Error{fmt::format("{}: found bytes that are not UTF-8", name)};
@@ -80,6 +85,9 @@ Status check_value(const char* name, const std::string& value) {
 
 void put(Json& json, const char* name, Role value) {
   json[name] = role_name(value);
+}
+void put(Json& json, const char* name, std::optional<double> value) {
+  if (value) json[name] = *value;
 }
 template <typename T>
 void put(Json& json, const char* name, const T& value) {
@@ -96,6 +104,9 @@ bool take(const Json& json, double& value) {
   value = json.get<double>();
   return true;
 }
+bool take(const Json& json, std::optional<double>& value) {
+  return take(json, value.emplace());
+}
 bool take(const Json& json, std::uint64_t& value) {
   if (!json.is_number_unsigned()) return false;
   value = json.get<std::uint64_t>();
@@ -109,11 +120,14 @@ bool take(const Json& json, Role& value) {
 }
 
 constexpr std::array<const char*, std::variant_size_v<Member>> kWanted{
-    "text", "a number", "a whole number of 0 or more", "test, train or tune"};
+    "text", "a number", "a whole number of 0 or more", "test, train or tune", "a number"};
 
 Status take_field(const Json& json, const Field& field, RunRecord& record) {
   const auto found = json.find(field.name);
-  if (found == json.end()) return Error{fmt::format("key '{}' is missing", field.name)};
+  if (found == json.end()) {
+    if (std::holds_alternative<std::optional<double> RunRecord::*>(field.member)) return {};
+    return Error{fmt::format("key '{}' is missing", field.name)};
+  }
   const bool taken =
       std::visit([&](auto member) { return take(*found, record.*member); }, field.member);
   if (taken) return {};

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,7 +56,8 @@ struct RunRecord {
   double makespan_s = 0;
   double et_a = 0;
   double et = 0;
-  std::string layout_shares = {};  // "1=0.25,2=0.75", or empty where nobody asked
+  std::string layout_shares = {};            // "1=0.25,2=0.75", or empty where nobody asked
+  std::optional<double> fragmentation = {};  // where it was measured; else the line has no such key
 
   bool operator==(const RunRecord&) const = default;
   RunKey key() const { return {setting, policy, seed}; }

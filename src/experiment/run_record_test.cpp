@@ -69,6 +69,20 @@ TEST(RunRecord, WhatIsNoRecordIsRefusedWithItsKey) {
   EXPECT_EQ(refusal(changed("{", "{\"wall_s\":1,")), "unknown key 'wall_s'");
 }
 
+TEST(RunRecord, TheFragmentationStandsOnlyWhereItWasMeasured) {
+  RunRecord record = specimen_record();
+  EXPECT_EQ(format_record(record).find("fragmentation"), std::string::npos);
+  EXPECT_FALSE(parse_record(format_record(record))->fragmentation);
+  record.fragmentation = 0.125;
+  EXPECT_TRUE(format_record(record).ends_with(",\"fragmentation\":0.125}"));
+  EXPECT_EQ(*parse_record(format_record(record)), record);
+  EXPECT_EQ(refusal(changed("{", "{\"fragmentation\":\"none\",")),
+            "fragmentation: found \"none\", wanted a number");
+  record.fragmentation = std::nan("");
+  EXPECT_EQ(check_record(record).error().message,
+            "fragmentation: found nan, wanted a finite number");
+}
+
 TEST(RunRecord, ADayOfAnotherRoleIsRefused) {
   EXPECT_EQ(refusal(changed("\"test\"", "\"train\"")),
             "seed: found 1000000, which is a day of role test, wanted one of role train");

@@ -43,6 +43,7 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.estimate_seed = seed;
   options.et_a = setting.et_a;
   options.keep_layouts = setting.keep_layouts;
+  options.measure_fragmentation = setting.measure_fragmentation;
   return options;
 }
 

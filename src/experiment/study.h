@@ -41,6 +41,7 @@ struct StudySetting {
   double estimate_error = 0;  // of the run times policies are told (sim/estimates.h)
   double et_a = 2e-7;
   bool keep_layouts = false;               // record the shares of layouts (run_record.h)
+  bool measure_fragmentation = false;      // and the fragmentation
   std::vector<StudyPolicy> policies = {};  // the first is the reference
 
   enum class Shown : std::uint8_t {

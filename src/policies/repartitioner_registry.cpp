@@ -113,10 +113,12 @@ Made make_lookahead(std::string_view text, const mig::GpuModel& model, std::uint
 
 Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) {
   OnDemand::Options options;
-  const std::vector<std::string> known{"first-fit", "least-fragmenting", "half-speed"};
+  options.moves = true;
+  const std::vector<std::string> known{"first-fit", "least-fragmenting", "half-speed", "no-moves"};
   for (const std::string_view word : split(text, ',')) {
     if (word == "least-fragmenting") options.placement = OnDemand::Placement::kLeastFragmenting;
     if (word == "half-speed") options.asked = half_speed_profile;
+    if (word == "no-moves") options.moves = false;
     const bool good = std::find(known.begin(), known.end(), word) != known.end();
     if (!good && !text.empty()) return unknown_name("word of ondemand", word, known);
   }
@@ -222,9 +224,11 @@ const std::vector<Row>& rows() {
        "fuses and splits idle instances for the next job in the queue; with the placement tightest",
        make_migm_b},
       {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
-      {"ondemand", Row::Text::kOptional, "ondemand[:first-fit|least-fragmenting][,half-speed]",
+      {"ondemand", Row::Text::kOptional,
+       "ondemand[:first-fit|least-fragmenting][,half-speed][,no-moves]",
        "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "
-       "the placement requested, or half-speed for both",
+       "the placement requested, or half-speed for both; with preemption pays, jobs are moved to "
+       "make room, unless no-moves",
        make_on_demand},
       {"static", Row::Text::kRequired, "static:LAYOUTS",
        "one layout for each GPU, or one for all, for the whole run", make_static},

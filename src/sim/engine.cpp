@@ -29,6 +29,7 @@ class Engine {
         repartitioner_(repartitioner),
         extras_(extras),
         clock_(options, scheduler) {
+    if (options.measure_fragmentation) clock_.world.queued = &queued_.emplace(*options.model);
     if (extras.forecast_scheduler == nullptr) return;
     rollout_.emplace(clock_, options, *extras.forecast_scheduler);
     clock_.view.forecaster = &*rollout_;
@@ -43,6 +44,7 @@ class Engine {
   void repartition_if_due();
   void follow_requests();
   void count_fruitless_timers();
+  void measure_fragmentation(Micros until);
   void report_progress() const;
   std::string needs_of(JobId id) const;
   Error fits_nowhere(JobId id) const;
@@ -55,6 +57,9 @@ class Engine {
   const RunExtras& extras_;
   Clockwork clock_;
   std::optional<Rollout> rollout_;
+  std::optional<decide::QueuedWork> queued_;  // with measure_fragmentation, and its integrals
+  double queued_area_ = 0;
+  double blocked_area_ = 0;
 
   Micros next_timer_ = Micros::max();
   std::uint64_t every_events_ = 0;
@@ -141,6 +146,7 @@ Result<RunResult> Engine::run() {
   while (clock_.arrivals_left() || clock_.world.jobs.size() > 0) {
     const Micros next = std::min(clock_.next_event(), next_timer_);
     if (next == Micros::max() || fruitless_timers_ > kFruitlessTimersMax) return stuck();
+    if (queued_) measure_fragmentation(next);
     clock_.advance_to(next);
     if (clock_.unplaceable().valid()) return fits_nowhere(clock_.unplaceable());
     tell_repartitioner();
@@ -152,10 +158,19 @@ Result<RunResult> Engine::run() {
   }
   RunResult result;
   clock_.world.finish(result);
+  if (queued_area_ > 0) result.fragmentation = blocked_area_ / queued_area_;
   if (!trace_.jobs.empty()) {
     result.makespan = clock_.world.last_completion - trace_.jobs.front().arrival;
   }
   return result;
+}
+
+// As things stand since the last decision, up to the next event.
+void Engine::measure_fragmentation(Micros until) {
+  const decide::Fragmentation found = queued_->measure(clock_.world.cluster);
+  const auto lasts = static_cast<double>((until - clock_.world.now).count);
+  queued_area_ += lasts * found.queued_us;
+  blocked_area_ += lasts * found.blocked_us;
 }
 
 void Engine::report_progress() const {

@@ -43,7 +43,8 @@ struct RunOptions {
   std::uint64_t estimate_seed = 1;
   bool keep_jobs = false;
   bool keep_schedule = false;
-  bool keep_layouts = false;  // what every GPU offered over time, without the schedule
+  bool keep_layouts = false;           // what every GPU offered over time, without the schedule
+  bool measure_fragmentation = false;  // RunResult::fragmentation; a few percent of the time
 };
 
 // One job from arrival to completion.
@@ -97,6 +98,9 @@ struct RunResult {
   std::uint64_t out_of_memory = 0;   // running jobs lost for want of memory
   std::uint64_t early_restarts = 0;  // running jobs restarted before that
   double et = 0;
+  // Share of the work queued, over time, that fitted nowhere although enough slices were idle
+  // (decide/fragmentation.h); with measure_fragmentation.
+  double fragmentation = 0;
 
   std::vector<JobRecord> job_records;   // in order of arrival, with keep_jobs
   std::vector<SchedulePiece> schedule;  // in order of end, with keep_schedule

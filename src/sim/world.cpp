@@ -87,6 +87,17 @@ void World::carry_out(std::span<const decide::Move> moves) {
     if (memory.any()) foresee_memory(moves[i].job, slice.profile);
   }
   CHECK(taken_over == release_left(moves));
+  if (queued != nullptr) note_waiting(moves);
+}
+
+// In order: one decision may stop a job and start it again.
+void World::note_waiting(std::span<const decide::Move> moves) {
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const bool waited = !left_[i].valid();
+    const bool waits = !moves[i].to.valid();
+    if (waited && !waits) queued->leave(moves[i].job);
+    if (waits && !waited) queued->enter(moves[i].job, jobs[moves[i].job]);
+  }
 }
 
 // Frees the slices that jobs left and none took over; gives the number of those taken over.
@@ -131,9 +142,11 @@ void World::book_progress(JobHandle handle, decide::ActiveJob& job) {
 }
 
 JobHandle World::add_job(const workload::Job& job, JobId id, std::uint16_t fits) {
-  if (estimates.exact()) return jobs.add(job, id, fits);
-  const JobHandle handle = jobs.add(estimates.told(job, id), id, fits);
-  estimates.begin(handle, job);
+  const bool exact = estimates.exact();
+  const JobHandle handle =
+      exact ? jobs.add(job, id, fits) : jobs.add(estimates.told(job, id), id, fits);
+  if (!exact) estimates.begin(handle, job);
+  if (queued != nullptr && fits != 0) queued->enter(handle, jobs[handle]);
   return handle;
 }
 
@@ -197,6 +210,7 @@ void World::restart_larger(JobHandle handle) {
   job.forget_on_time();
   ++restarts_[handle.value];
   ++(stop.early ? counts.early_restarts : counts.out_of_memory);
+  if (queued != nullptr) queued->enter(handle, job);
 }
 
 void World::log_piece(const decide::ActiveJob& job, bool lost) {

@@ -6,6 +6,7 @@
 
 #include "cluster/cluster_state.h"
 #include "decide/active_job.h"
+#include "decide/fragmentation.h"
 #include "decide/scheduler.h"
 #include "decide/view.h"
 #include "sim/completions.h"
@@ -84,9 +85,11 @@ struct World {
   Tally tally;
   RunResult counts;  // counters and logs, filled while running
   Micros last_completion;
+  decide::QueuedWork* queued = nullptr;  // told of every job that waits or no longer does
 
  private:
   std::size_t release_left(std::span<const decide::Move> moves);
+  void note_waiting(std::span<const decide::Move> moves);
   void change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
                    bool was_running);
   void expect_as_told();

@@ -85,6 +85,7 @@ TEST_F(Commands, SimulateAnswersInJsonWithItsFiles) {
                           "mean_wait_s",
                           "compute_utilisation",
                           "memory_utilisation",
+                          "fragmentation",
                           "jobs",
                           "gpus",
                           "events",

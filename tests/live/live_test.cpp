@@ -337,6 +337,16 @@ TEST_F(Live, TheInterfaceServesMetricsAndItsOwnDescription) {
   EXPECT_NE(metrics.find("partita_gpu_energy_joules_total{gpu=\"1\",UUID="), std::string::npos);
 }
 
+// In the shadow no slice is made, so what waits fits nowhere on GPUs that are idle.
+TEST_F(Live, TopTellsWhenQueuedWorkFitsNowhere) {
+  ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
+  EXPECT_EQ(partita({"top", "--once"}).find("fits nowhere"), std::string::npos);
+  submit({"--mem", "3G", "--", "/bin/true"});
+  EXPECT_NE(partita({"top", "--once"}).find("100.0 % of the queued work fits nowhere"),
+            std::string::npos);
+  EXPECT_EQ(Json::parse(partita({"top", "--once", "--json"}))["status"]["fragmentation"], 1.0);
+}
+
 TEST_F(Live, ASlowOrHalfOpenCallerHoldsUpNobody) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   std::vector<int> open;

@@ -10,6 +10,10 @@ namespace {
 
 using cluster::JobHandle;
 
+// How often in one turn jobs are moved for another, and how many places are tried for it.
+constexpr int kMovesForOthersMax = 4;
+constexpr std::size_t kRoomsTriedMax = 16;
+
 int longest_free_run(const mig::GpuModel& model, const mig::Layout& layout) {
   const unsigned used = mig::memory_mask(model, layout);
   int longest = 0;
@@ -63,15 +67,35 @@ std::vector<mig::Layout> OnDemand::initial_layouts(const decide::View& view) {
   return std::vector<mig::Layout>(view.cluster.gpu_count());
 }
 
-// Busy instances stay, and so do those being made: whoever they are for still waits. Idle ones stay
-// only if a waiting job takes them.
-void OnDemand::keep_what_is_used(const decide::View& view) {
+bool OnDemand::has_room(JobId job) const {
+  return std::ranges::find(rooms_, job, &Room::job) != rooms_.end();
+}
+
+// Those who left it are older, perhaps, and would be served before the job it was made for. Where
+// the scheduler gave the instance to another, or it took too long, the job asks like all others.
+void OnDemand::keep_rooms(const decide::View& view) {
+  std::erase_if(rooms_, [&](const Room& room) {
+    const bool waits = view.jobs.present(room.handle) && view.jobs[room.handle].id == room.job &&
+                       !view.jobs[room.handle].running();
+    const cluster::Slice& slice = view.cluster.slice(cluster::slice_id(room.gpu, room.place.start));
+    const bool taken = slice.state == cluster::SliceState::kBusy && !slice.closing &&
+                       slice.profile == room.place.profile;
+    return !waits || taken || view.now >= room.until;
+  });
   wanted_.assign(view.cluster.gpu_count(), {});
+  for (const Room& room : rooms_) wanted_[room.gpu.value].add(room.place);
+}
+
+// Busy instances stay, and so do those being made: whoever they are for still waits. Idle ones stay
+// only if a waiting job takes them. Where jobs are about to leave room for another, theirs do not.
+void OnDemand::keep_what_is_used(const decide::View& view) {
+  const mig::GpuModel& model = *view.cluster.model;
   idle_.clear();
   for (std::uint32_t gpu = 0; gpu < view.cluster.gpu_count(); ++gpu) {
     for (const mig::Placement placement : view.cluster.gpus[gpu].layout.instances()) {
       const cluster::Slice& slice =
           view.cluster.slice(cluster::slice_id(GpuId{gpu}, placement.start));
+      if (!rooms_.empty() && !mig::fits(model, wanted_[gpu], placement)) continue;
       if (slice.state == cluster::SliceState::kBusy) wanted_[gpu].add(placement);
       const bool free = slice.state == cluster::SliceState::kIdle ||
                         slice.state == cluster::SliceState::kCreating;
@@ -139,16 +163,19 @@ bool OnDemand::make_room(const mig::GpuModel& model, std::span<const mig::Profil
 
 // By what they ask for, the first to come at the head of each heap: a long queue costs one pass.
 void OnDemand::collect_waiting(const decide::View& view) {
-  for (WaitingJobs& waiting : waiting_) waiting.ids.clear();
+  for (WaitingJobs& waiting : waiting_) waiting.jobs.clear();
   for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
     const JobHandle handle{i};
     if (!view.jobs.present(handle) || view.jobs[handle].running()) continue;
+    if (!rooms_.empty() && has_room(view.jobs[handle].id)) continue;
     const std::uint16_t asked = asked_by(view, handle);
     auto same = std::ranges::find(waiting_, asked, &WaitingJobs::asked);
     if (same == waiting_.end()) same = waiting_.insert(waiting_.end(), {asked, {}});
-    same->ids.push_back(view.jobs[handle].id);
+    same->jobs.push_back({view.jobs[handle].id, handle});
   }
-  for (WaitingJobs& waiting : waiting_) std::ranges::make_heap(waiting.ids, std::greater{});
+  for (WaitingJobs& waiting : waiting_) {
+    std::make_heap(waiting.jobs.begin(), waiting.jobs.end(), std::greater{});
+  }
 }
 
 // A job asks for the same as long as the same profiles fit it.
@@ -165,26 +192,69 @@ std::uint16_t OnDemand::asked_by(const decide::View& view, JobHandle handle) {
 OnDemand::WaitingJobs* OnDemand::first_waiting() {
   WaitingJobs* first = nullptr;
   for (WaitingJobs& waiting : waiting_) {
-    if (waiting.ids.empty()) continue;
-    if (first == nullptr || waiting.ids.front() < first->ids.front()) first = &waiting;
+    if (waiting.jobs.empty()) continue;
+    if (first == nullptr || waiting.jobs.front().id < first->jobs.front().id) first = &waiting;
   }
   return first;
 }
 
+// Those who leave are given places as if they waited, in order of their memory slices; if one finds
+// none, nothing has happened.
+bool OnDemand::move_away(const decide::View& view, const RoomToMake& room) {
+  const mig::GpuModel& model = *view.cluster.model;
+  auto wanted = wanted_;
+  auto idle = idle_;
+  mig::Layout rest;
+  for (const mig::Placement each : wanted_[room.gpu.value].instances()) {
+    if ((mig::memory_mask(model, each) & mig::memory_mask(model, room.place)) == 0) rest.add(each);
+  }
+  rest.add(room.place);
+  wanted_[room.gpu.value] = rest;
+  const bool all = std::ranges::all_of(room.movers, [&](JobHandle mover) {
+    const auto profiles = largest_first(model, asked_by(view, mover));
+    return has_idle(view, profiles) || make_room(model, profiles);
+  });
+  if (all) return true;
+  wanted_ = std::move(wanted);
+  idle_ = std::move(idle);
+  return false;
+}
+
+bool OnDemand::make_room_by_moving(const decide::View& view, const Waiting& job,
+                                   std::span<const mig::ProfileIndex> profiles) {
+  RoomSearch search = rooms_for(view, wanted_, profiles);
+  if (search.rooms.size() > kRoomsTriedMax) search.rooms.resize(kRoomsTriedMax);
+  for (const RoomToMake& room : search.rooms) {
+    if (!move_away(view, room)) continue;
+    rooms_.push_back({job.id, job.handle, room.gpu, room.place, view.now + search.wait});
+    return true;
+  }
+  return false;
+}
+
 void OnDemand::decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) {
   const mig::GpuModel& model = *view.cluster.model;
+  keep_rooms(view);
   keep_what_is_used(view);
   collect_waiting(view);
+  const bool pays = view.preemption.mode == decide::Preemption::Mode::kPays;
+  int moves_left = options_.moves && pays ? kMovesForOthersMax : 0;
   while (WaitingJobs* first = first_waiting()) {
     // What is wanted only grows and what is idle only shrinks: where the first of those who ask
-    // for the same found nothing, the others need not look.
+    // for the same found nothing, the others need not look. (Moves may leave a rest that would do;
+    // the steps they take are events, and at those everybody asks again.)
     const auto profiles = largest_first(model, first->asked);
-    if (has_idle(view, profiles) || make_room(model, profiles)) {
-      std::ranges::pop_heap(first->ids, std::greater{});
-      first->ids.pop_back();
-    } else {
-      first->ids.clear();
+    bool served = has_idle(view, profiles) || make_room(model, profiles);
+    if (!served && moves_left > 0) {
+      served = make_room_by_moving(view, first->jobs.front(), profiles);
+      if (served) --moves_left;
     }
+    if (!served) {
+      first->jobs.clear();
+      continue;
+    }
+    std::pop_heap(first->jobs.begin(), first->jobs.end(), std::greater{});
+    first->jobs.pop_back();
   }
   if (options_.keep_idle) {
     for (const auto& [gpu, placement] : idle_) {

@@ -3,7 +3,9 @@
 // Each job asks for some profiles (policies/request.h) and an instance of one is made where it
 // fits, from free memory and from idle instances nobody waiting wants: neighbours are fused and
 // large ones split by that alone. Waiting jobs are served in order of arrival; one that fits
-// nowhere does not hold up those behind it. Busy instances are never touched.
+// nowhere does not hold up those behind it. Busy instances are never touched, unless `moves` is
+// set and interruptions have to pay (decide::Preemption::kPays): then jobs that can be resumed are
+// moved where that makes room for one that would wait for longer (compaction.h).
 //
 // With the placement `requested`, and idle instances unmade, this is what operators of dynamic MIG
 // have today. With `tightest`, and idle instances kept for the next job, it is the scheme of MIGM
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "decide/repartitioner.h"
+#include "policies/repartitioners/compaction.h"
 #include "policies/request.h"
 
 namespace partita::policies {
@@ -31,6 +34,7 @@ class OnDemand : public decide::Repartitioner {
     AskedProfiles asked = only_requested_profile;
     Placement placement = Placement::kFirstFit;
     bool keep_idle = false;  // what no waiting job wants stays as long as it is not in the way
+    bool moves = false;      // jobs are moved to make room, where the run lets that pay
   };
 
   explicit OnDemand(const Options& options) : options_(options) {}
@@ -47,6 +51,7 @@ class OnDemand : public decide::Repartitioner {
     std::uint8_t start = 0;
   };
 
+  void keep_rooms(const decide::View& view);
   void keep_what_is_used(const decide::View& view);
   bool has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles);
   bool make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
@@ -56,22 +61,42 @@ class OnDemand : public decide::Repartitioner {
               const mig::Layout& after) const;
 
   // Jobs that ask for the same profiles, a heap with the first to come in front.
+  struct Waiting {
+    JobId id;
+    cluster::JobHandle handle;
+
+    bool operator>(const Waiting& other) const { return id > other.id; }
+  };
   struct WaitingJobs {
     std::uint16_t asked = 0;
-    std::vector<JobId> ids;
+    std::vector<Waiting> jobs;
   };
+  // Room that others were moved away from for this job, until it has it or could have had another.
+  struct Room {
+    JobId job;
+    cluster::JobHandle handle;
+    GpuId gpu;
+    mig::Placement place;
+    Micros until;
+  };
+  bool make_room_by_moving(const decide::View& view, const Waiting& job,
+                           std::span<const mig::ProfileIndex> profiles);
+  bool move_away(const decide::View& view, const RoomToMake& room);
+
   struct Known {
     JobId id;
     std::uint16_t fits = 0;
     std::uint16_t asked = 0;
   };
   void collect_waiting(const decide::View& view);
+  bool has_room(JobId job) const;
   std::uint16_t asked_by(const decide::View& view, cluster::JobHandle handle);
   WaitingJobs* first_waiting();
 
   Options options_;
-  std::vector<WaitingJobs> waiting_;                            // its ids, built anew at each turn
+  std::vector<WaitingJobs> waiting_;                            // its jobs, built anew at each turn
   std::vector<Known> known_;                                    // by handle
+  std::vector<Room> rooms_;                                     // kept from one turn to the next
   std::vector<mig::Layout> full_layouts_;                       // kMostReachable
   std::vector<mig::Layout> wanted_;                             // by GPU, built anew at each turn
   std::vector<std::pair<std::uint32_t, mig::Placement>> idle_;  // not yet given to a waiting job
