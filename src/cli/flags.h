@@ -103,8 +103,10 @@ struct FlagRecord {
 
 std::span<const VerbRecord> verb_records();
 std::span<const FlagRecord> flag_records();
-// Those of the daemon and its clients; among flag_records().
+// Among flag_records(): those of the daemon and its clients, and those of advice, searches and
+// experiments.
 std::span<const FlagRecord> live_flag_records();
+std::span<const FlagRecord> study_flag_records();
 
 const VerbRecord& record_of(Verb verb);
 // Null when there is none.

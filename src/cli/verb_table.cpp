@@ -73,10 +73,10 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita bound --scenario smart-mig --seed 3 --certificate proof.json\n"
      "partita bound --scenario smart-mig --seed 3 --verify proof.json"},
     {Verb::kAdvise, "advise", "which policy for these jobs and GPUs, and what it would change",
-     "Cuts the jobs into windows, searches mixes of layouts and chooses among many policies on every "
-     "third of them, and judges the choice on the others against what is done today. Prints the "
-     "commands to use, the change of ET, energy, waits and late jobs with 95 % intervals, what drives "
-     "it, how it holds when run times are wrong, and the distance to the bound. Without "
+     "Cuts the jobs into windows, searches mixes of layouts and chooses among many policies on "
+     "every third of them, and judges the choice on the others against what is done today. Prints "
+     "the commands to use, the change of ET, energy, waits and late jobs with 95 % intervals, what "
+     "drives it, how it holds when run times are wrong, and the distance to the bound. Without "
      "--checkpoint-cost no job is ever interrupted.",
      "partita advise --jobs jobs.csv --gpus 8\n"
      "partita advise --jobs philly_jobs.csv.zst --sample 0.5 --duration-scale 0.25 --gpus 8 "

@@ -1,7 +1,7 @@
 // Advice: which policy a fleet should run for jobs like these, what that changes, and why.
 //
-// Windows are of two kinds: on those to tune on, mixes are searched and one policy of a portfolio is
-// chosen; on the others, which nothing has seen, it is judged against what is done today. So the
+// Windows are of two kinds: on those to tune on, mixes are searched and one policy of a portfolio
+// is chosen; on the others, which nothing has seen, it is judged against what is done today. So the
 // figures that are given are not flattered by the choice.
 #pragma once
 
