@@ -61,7 +61,7 @@ Status check_numbers(std::string_view text) {
 }
 
 // Of serve: live, an interruption is never free, and one that does not pay is not made.
-constexpr std::string_view kServePreemption = "none";
+constexpr std::string_view kServePreemption = "pays=30";
 
 std::vector<std::string> serve_preemption_names() {
   return {"none", "pays="};
@@ -91,7 +91,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "of this machine is served beside the socket, to holders of tokens.",
      .verbs = set_of(Verb::kServe), .check = check_listen, .repeats = true},
     {.name = "policy", .kind = ValueKind::kText, .metavar = "SCHEDULER/RULE",
-     .default_text = "fifo+tightest/migm-b",
+     .default_text = "mdd+tightest/migm-b",
      .sentence = "Scheduler and rule for the layouts, as `partita policies` lists them.",
      .verbs = set_of(Verb::kServe)},
     {.name = "shadow", .kind = ValueKind::kSwitch,
