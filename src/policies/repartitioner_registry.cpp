@@ -179,6 +179,7 @@ Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32
   if (!inner) return inner.error();
   spec->guard.changes_often = true;
   // Where jobs and backlog are those of the training, its days say more than the last hours do.
+  spec->guard.at_once = (*inner)->recorded();
   if (!spec->loss_max_given && (*inner)->recorded()) spec->guard.loss_max = kLossMaxRecorded;
   spec->guard.trust = [policy = inner->get()] { return policy->trust(); };
   return std::unique_ptr<decide::Repartitioner>(

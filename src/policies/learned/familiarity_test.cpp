@@ -80,14 +80,29 @@ TEST(Familiarity, JobsOfOtherLengthsAreStrangeUntilTheOldOnesComeAgain) {
   Familiarity familiarity(model);
   familiarity.begin(fleet.view);
   for (int i = 0; i < 10; ++i) familiarity.look(kInside);
-  come(familiarity, 60, 660, 29);
+  come(familiarity, 60, 660, 9);
   EXPECT_EQ(familiarity.trust(), Trust::kUnknown) << "too few jobs to say";
-  come(familiarity, 60, 660, 71);
+  come(familiarity, 60, 660, 91);
   EXPECT_EQ(familiarity.trust(), Trust::kYes);
   come(familiarity, 6'000, 66'000, 100);
   EXPECT_EQ(familiarity.trust(), Trust::kNo);
   come(familiarity, 60, 660, 400);
   EXPECT_EQ(familiarity.trust(), Trust::kYes);
+}
+
+TEST(Familiarity, ItTakesMoreJobsToFindThemStrangeThanToKnowThem) {
+  const Fleet fleet(1, "1");
+  JobRecorder recorder;
+  for (int i = 0; i < 1'000; ++i) recorder.add(job_of(60 + i % 600));
+  nn::Model model = recorded();
+  model.drawn = recorder.distributions();
+  Familiarity familiarity(model);
+  familiarity.begin(fleet.view);
+  for (int i = 0; i < 10; ++i) familiarity.look(kInside);
+  come(familiarity, 6'000, 66'000, 29);
+  EXPECT_EQ(familiarity.trust(), Trust::kUnknown);
+  come(familiarity, 6'000, 66'000, 1);
+  EXPECT_EQ(familiarity.trust(), Trust::kNo);
 }
 
 TEST(JobRecorder, NumbersThatAllJobsShareHaveAllOfThemAtOrBelow) {

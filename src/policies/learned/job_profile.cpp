@@ -59,8 +59,10 @@ void JobProfile::add(const decide::ActiveJob& job) {
     const double below = numbers[i / kPoints] <= trained_.at[i] ? 1 : 0;
     share_[i] += (below - share_[i]) / jobs_;
   }
+  const double far = distance();
+  if (far <= kFamiliar && jobs_ >= kJobsFew) trust_ = Trust::kYes;
   if (jobs_ < kJobsMin) return;
-  trust_ = distance() > (trust_ == Trust::kNo ? kFamiliar : kStrange) ? Trust::kNo : Trust::kYes;
+  trust_ = far > (trust_ == Trust::kNo ? kFamiliar : kStrange) ? Trust::kNo : Trust::kYes;
 }
 
 double JobProfile::distance() const {

@@ -46,7 +46,8 @@ class JobProfile {
   double distance() const;
   Trust trust() const { return trust_; }
 
-  static constexpr double kJobsMin = 30;          // to say anything
+  static constexpr double kJobsFew = 10;  // enough where they are much like those of training
+  static constexpr double kJobsMin = 30;  // and where they are not
   static constexpr double kJobsRemembered = 150;  // the last so many count
   static constexpr double kStrange = 0.35;        // a distance from which on jobs are strange
   static constexpr double kFamiliar = 0.25;       // and below which they are familiar again

@@ -172,7 +172,7 @@ void Guarded::drop_stranding(const decide::View& view) {
 // even when there is no margin left.
 bool Guarded::affordable(const decide::View& view) const {
   if (!watches_loss() || view.forecaster == nullptr) return true;
-  if (!standing_) return loss_.too_many_jobs(view);
+  if (!standing_) return options_.at_once || loss_.too_many_jobs(view);
   const double left = (1 + options_.loss_max) * standing_->base - standing_->ours;
   const double least = fallen_back() ? kReturnShare * standing_->base : 0;
   return loss_.added_by(view, *standing_, changes_) <= std::max(left, least);

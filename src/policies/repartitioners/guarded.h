@@ -35,6 +35,7 @@ struct GuardOptions {
   std::vector<mig::Layout> base;    // one a GPU; empty: what the repartitioner begins with
   std::vector<mig::Layout> relief;  // layouts that a GPU may get because a job fits no other
   double loss_max = 0.01;           // share of the base's ET; below 0: losses are not watched
+  bool at_once = false;             // followed before losses can be known
   bool changes_often = false;       // see LossWatch
   std::function<Trust()> trust;     // what the repartitioner says of itself; empty: always yes
 };
