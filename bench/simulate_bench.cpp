@@ -31,6 +31,7 @@ struct Setting {
   const char* scheduler;
   std::string layouts;  // for eight GPUs, repeated over the fleet
   decide::Preemption::Mode preemption;
+  Micros cost = {};
 };
 
 const Setting kFree{"cedf", "1,2,2,2,2,2,6,10", decide::Preemption::Mode::kFree};
@@ -49,7 +50,7 @@ void simulate_day(benchmark::State& state, const Setting& setting, std::uint32_t
   options.model = &model;
   options.gpus = gpus;
   options.power = &model.power_curves.front();
-  options.preemption.mode = setting.preemption;
+  options.preemption = {setting.preemption, setting.cost};
   std::uint64_t events = 0;
   for (auto _ : state) {
     auto result = sim::simulate(trace, options, **scheduler, **repartitioner);
@@ -66,6 +67,23 @@ void free_preemption_cedf_8_gpus(benchmark::State& state) {
   simulate_day(state, kFree, 8, 1.0, 1.5);
 }
 BENCHMARK(free_preemption_cedf_8_gpus)->Unit(benchmark::kMillisecond);
+
+// Interruptions at 30 s each, under modified due date: whenever a job would be late, and only where
+// it pays.
+const Setting kAtCost{"mdd", "1,2,2,2,2,2,6,10", decide::Preemption::Mode::kCost,
+                      Micros::seconds(30)};
+const Setting kPays{"mdd", "1,2,2,2,2,2,6,10", decide::Preemption::Mode::kPays,
+                    Micros::seconds(30)};
+
+void preemption_at_cost_8_gpus(benchmark::State& state) {
+  simulate_day(state, kAtCost, 8, 1.0, 1.5);
+}
+BENCHMARK(preemption_at_cost_8_gpus)->Unit(benchmark::kMillisecond);
+
+void preemption_that_pays_8_gpus(benchmark::State& state) {
+  simulate_day(state, kPays, 8, 1.0, 1.5);
+}
+BENCHMARK(preemption_that_pays_8_gpus)->Unit(benchmark::kMillisecond);
 
 void non_preemptive_largest_first(benchmark::State& state) {
   simulate_day(state, kNone, static_cast<std::uint32_t>(state.range(0)), 2.0, 4.0);
