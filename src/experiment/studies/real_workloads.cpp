@@ -15,6 +15,7 @@ constexpr decide::Preemption kNone{Mode::kNone, {}};
 constexpr decide::Preemption kAtCost{Mode::kCost, Micros::seconds(30)};
 constexpr decide::Preemption kPays{Mode::kPays, Micros::seconds(30)};
 constexpr double kWrongEstimates = 0.5;
+constexpr std::uint64_t kWeeks = 30;
 
 StudyPolicy policy(const char* name, const char* scheduler, const std::string& mix,
                    decide::Preemption preemption) {
@@ -40,14 +41,19 @@ std::vector<StudyPolicy> policies_for(const std::string& mix_none, const std::st
           policy("mdd/looking ahead, pays=30", "mdd", ahead_pays, kPays)};
 }
 
+std::vector<StudyPolicy> without_looking_ahead(std::vector<StudyPolicy> policies) {
+  std::erase_if(policies,
+                [](const StudyPolicy& each) { return each.repartition.starts_with("lookahead"); });
+  return policies;
+}
+
 // With the same policies where policies are told wrong run times, less those that only repeat.
 StudySetting with_wrong_estimates(const StudySetting& setting) {
   StudySetting wrong = setting;
   wrong.name += ", run times wrong";
   wrong.estimate_error = kWrongEstimates;
-  std::erase_if(wrong.policies, [](const StudyPolicy& each) {
-    return each.repartition.starts_with("lookahead") || each.repartition == "none";
-  });
+  wrong.policies = without_looking_ahead(std::move(wrong.policies));
+  std::erase_if(wrong.policies, [](const StudyPolicy& each) { return each.repartition == "none"; });
   return wrong;
 }
 
@@ -61,8 +67,10 @@ StudySetting realistic_weeks() {
   setting.name = "realistic weeks";
   setting.days = realistic_days(options);
   setting.cost = sim::RepartitionCost::kMeasured;
+  // Weeks of long jobs take looking ahead minutes each; docs/lookahead.md has a few of them.
+  setting.days.test_days_max = kWeeks;
   setting.policies =
-      policies_for("static:1,1,2,2,2,2,6,6", "static:1,1,2,2,2,2,6,6", "every=20,budget_us=5000");
+      without_looking_ahead(policies_for("static:1,1,2,2,2,2,6,6", "static:1,1,2,2,2,2,6,6", ""));
   return setting;
 }
 
