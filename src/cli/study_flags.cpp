@@ -27,10 +27,10 @@ constexpr std::array kStudyFlags = std::to_array<FlagRecord>({
                  "come first served on one layout for all GPUs as tuned by hand, on whole GPUs, "
                  "and with an instance made for each job.",
      .verbs = set_of(Verb::kAdvise)},
-    {.name = "windows", .kind = ValueKind::kCount, .metavar = "N", .default_text = "60",
+    {.name = "advise-windows", .kind = ValueKind::kCount, .metavar = "N", .default_text = "60",
      .low = 3, .high = kDaysMax,
      .sentence = "Windows to tune on and windows to judge on, at most so many of each.",
-     .verbs = set_of(Verb::kAdvise)},
+     .verbs = set_of(Verb::kAdvise), .typed = "windows"},
     {.name = "also-try", .kind = ValueKind::kText, .metavar = "RULES",
      .sentence = "Further rules for the layouts to try, separated by blanks, as "
                  "learned:FILE.",

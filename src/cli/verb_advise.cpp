@@ -98,7 +98,7 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
     }
   }
   if (values.given("evaluations") != nullptr) options.evaluations = values.count("evaluations");
-  options.windows_max = values.count("windows");
+  options.windows_max = values.count("advise-windows");
   options.seed = values.count("seed");
   options.threads = values.given("threads") != nullptr
                         ? static_cast<std::size_t>(values.count("threads"))

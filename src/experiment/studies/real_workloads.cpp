@@ -57,7 +57,10 @@ StudySetting with_wrong_estimates(const StudySetting& setting) {
   return wrong;
 }
 
-// Eight GPUs at about their capacity; the mixes are what `partita tune static` finds for them.
+// Eight GPUs at about their capacity. The mixes are what
+//   partita tune static --kind realistic --hours 168 --jobs-per-hour 10 --profile venus --gpus 8
+//     --scheduler mdd-fastest --preemption none --days 12 --folds 0 --evaluations 150
+// finds, and the same with `--scheduler mdd --preemption pays=30`.
 StudySetting realistic_weeks() {
   workload::RealisticOptions options;
   options.hours = 168;
@@ -70,7 +73,7 @@ StudySetting realistic_weeks() {
   // Weeks of long jobs take looking ahead minutes each; docs/lookahead.md has a few of them.
   setting.days.test_days_max = kWeeks;
   setting.policies =
-      without_looking_ahead(policies_for("static:1,1,2,2,2,2,6,6", "static:1,1,2,2,2,2,6,6", ""));
+      without_looking_ahead(policies_for("static:1,2,2,2,2,2,2,2", "static:1,1,2,2,6,6,7,8", ""));
   return setting;
 }
 

@@ -24,12 +24,13 @@ workload::ReaderOptions scaled_durations(double scale) {
 constexpr Micros kDay = Micros::seconds(86'400);
 
 // Shares are such that the fleet would be asked for 1.04 times what it has if every job had a whole
-// GPU to itself; Philly's GPUs were four times as slow as an A100. The mixes and timetables are
+// GPU to itself; Philly's GPUs were four times as slow as an A100. `mix_none` and `mix_pays` are
 // what
-//   partita tune static --jobs FILE --gpu GPU --gpus N --scheduler mdd --preemption P
-//     --sample SHARE --window HOURS --duration-scale FACTOR --evaluations 400
-//   partita tune timetable ... --switches 4 (genai: 24) --evaluations 800
-// find on the windows for tuning.
+//   partita tune static --jobs FILE --gpu GPU --gpus N --scheduler mdd-fastest --preemption none
+//     --sample SHARE --window HOURS --duration-scale FACTOR --days 60 --folds 0
+// and the same with `--scheduler mdd --preemption pays=30` find on the windows for tuning. `mix` and
+// the timetables, of the sensitivity study, were found for modified due date by the fastest size
+// under `preemption`.
 std::vector<TraceRow> rows() {
   const decide::Preemption costs{Mode::kCost, Micros::seconds(30)};
   const decide::Preemption none{Mode::kNone, {}};
