@@ -379,7 +379,7 @@ TEST_F(Commands, ExperimentPutsPublishedFiguresBesideOursAndGoesOnWhereItWas) {
 
 constexpr std::string_view kOwnScenario =
     "[cluster]\ngpus = 2\n[workload]\nkind = 'papers'\nhours = 3\nrate = 4\n"
-    "[policy]\nscheduler = 'cedf'\nrepartition = 'static:2'\n"
+    "[policy]\nscheduler = 'cedf'\nrepartition = 'static:2'\npreemption = 'free'\n"
     "[[policies]]\nname = 'halves'\n"
     "[[policies]]\nname = 'whole'\nrepartition = 'none'\n"
     "[[policies]]\nname = 'made to order'\nscheduler = 'fifo+requested'\n"

@@ -200,7 +200,8 @@ class Recompute : public ProgramTest {
 
 TEST_F(Recompute, ADayWithFreePreemption) {
   out_of(kGenerateDay);
-  run_and_check("--gpus 8 --scheduler cedf --repartition static:1,2,2,2,2,2,6,10");
+  run_and_check(
+      "--gpus 8 --scheduler cedf --repartition static:1,2,2,2,2,2,6,10 --preemption free");
 }
 
 TEST_F(Recompute, ADayWithoutPreemption) {
@@ -212,7 +213,7 @@ TEST_F(Recompute, ATimetableWithMeasuredCosts) {
   out_of("generate --hours 48 --rate 5 --seed 3 --out jobs.csv");
   run_and_check(
       "--gpus 2 --scheduler edf-ss --repartition timetable:06:00=9,12:00=6,20:00=2,4 "
-      "--repartition-cost measured");
+      "--repartition-cost measured --preemption free");
 }
 
 TEST_F(Recompute, ATimetableWithoutPreemption) {

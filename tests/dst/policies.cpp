@@ -65,7 +65,8 @@ constexpr std::array<PolicyPair, 8> kMoving{{{"mdd", "static:2"},
                                              {"mdd", "lookahead"},
                                              {"fifo+tightest", "migm-b"}}};
 constexpr const char* kLookahead =
-    "lookahead:start=1,every=4,rest=0,horizon=120,screen=60,budget_us=2000";
+    "lookahead:start=1,every=4,rest=0,horizon=120,screen=60,budget_us=2000,evidence=1000,"
+    "loss_max=1000";
 
 // Counts what it is asked.
 class Counted : public sim::ViewRollout {

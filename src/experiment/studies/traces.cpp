@@ -28,9 +28,9 @@ constexpr Micros kDay = Micros::seconds(86'400);
 // what
 //   partita tune static --jobs FILE --gpu GPU --gpus N --scheduler mdd-fastest --preemption none
 //     --sample SHARE --window HOURS --duration-scale FACTOR --days 60 --folds 0
-// and the same with `--scheduler mdd --preemption pays=30` find on the windows for tuning. `mix` and
-// the timetables, of the sensitivity study, were found for modified due date by the fastest size
-// under `preemption`.
+// and the same with `--scheduler mdd --preemption pays=30` find on the windows for tuning. `mix`
+// and the timetables, of the sensitivity study, were found for modified due date by the fastest
+// size under `preemption`.
 std::vector<TraceRow> rows() {
   const decide::Preemption costs{Mode::kCost, Micros::seconds(30)};
   const decide::Preemption none{Mode::kNone, {}};
