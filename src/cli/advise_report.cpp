@@ -24,6 +24,9 @@ using experiment::AdvisedPolicy;
 using experiment::RunRecord;
 using experiment::TriedPolicy;
 
+// Above this the queue grows from window to window.
+constexpr double kOverrunMax = 1.5;
+
 // One figure that is compared, in the unit it is shown in.
 struct Figure {
   const char* name;
@@ -51,8 +54,14 @@ constexpr std::array kFigures = std::to_array<Figure>({
      [](const TriedPolicy& t) { return scaled(t.values(&RunRecord::late_share), 100); }},
 });
 
+// As a POSIX shell takes it.
 std::string quoted(const std::string& text) {
-  return text.find_first_of(" ;'") == std::string::npos ? text : "'" + text + "'";
+  if (!text.empty() && text.find_first_of(" \t\n;'\"*?()&|<>$`\\!#~{}[]") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 double geometric_ratio(const TriedPolicy& policy, const TriedPolicy& reference) {
@@ -122,7 +131,19 @@ std::string portfolio_table(const Advice& advice, bool bold) {
   return table.text(bold);
 }
 
+// The windows kept back decide, whatever was found on the others.
+bool loses(const Advice& advice) {
+  const TriedPolicy& today = advice.today[advice.compared_with];
+  return !advice.keep_today && advice.judged.mean_et() > today.mean_et();
+}
+
 std::string layouts_sentence(const Advice& advice) {
+  if (advice.keep_today) return "Keep what is done today: nothing else was decidedly better.";
+  if (loses(advice)) {
+    return fmt::format(
+        "Keep today's {}: on the windows kept back the best of the others was not better.",
+        advice.today[advice.compared_with].policy.name);
+  }
   return advice.static_is_enough ? "Static layouts are enough: changing them did not pay."
                                  : "Layouts that change with the load pay here.";
 }
@@ -209,7 +230,9 @@ AdviceCommands advice_commands(const Values& values, const AdvisedPolicy& policy
   std::string workload;
   for (const auto& [name, value] : values.all()) {
     const FlagRecord* flag = find_flag(name);
-    if (!value.typed || (flag->section != "workload" && flag->section != "cluster")) continue;
+    const bool taken = flag->section == "workload" || flag->section == "cluster" ||
+                       flag->section == "score" || name == "seed";
+    if (!value.typed || !taken) continue;
     if (name == "window" || name == "sample") continue;  // simulate takes the jobs whole
     workload += flag->is_switch() ? " " + shown_name(*flag)
                                   : fmt::format(" {} {}", shown_name(*flag), quoted(value.text));
@@ -226,6 +249,9 @@ Json advice_json(const Values& values, const Advice& advice) {
             {"simulate", commands.simulate},
             {"serve", commands.serve},
             {"static_is_enough", advice.static_is_enough},
+            {"keep_today", advice.keep_today || loses(advice)},
+            {"window_h", advice.window.to_seconds() / 3600},
+            {"overrun", advice.overrun},
             {"tune_windows", advice.tune_windows},
             {"test_windows", advice.test_windows},
             {"figures", figures_json(advice.judged)}};
@@ -264,20 +290,28 @@ Json advice_json(const Values& values, const Advice& advice) {
 }
 
 std::string advice_text(const Values& values, const Advice& advice, bool bold) {
-  const AdviceCommands commands = advice_commands(values, advice.advised);
+  const AdvisedPolicy& use =
+      loses(advice) ? advice.today[advice.compared_with].policy : advice.advised;
+  const AdviceCommands commands = advice_commands(values, use);
   std::string text = fmt::format("Use {} with {} and preemption {}:\n\n  {}\n  {}\n\n{}\n\n",
-                                 advice.advised.scheduler, advice.advised.repartition,
-                                 format_preemption(advice.advised.preemption), commands.serve,
-                                 commands.simulate, sentence_of(advice));
+                                 use.scheduler, use.repartition, format_preemption(use.preemption),
+                                 commands.serve, commands.simulate, sentence_of(advice));
   text += today_tables(advice, bold) + drivers_text(advice) + wrong_text(advice);
   if (!advice.bounds.empty()) {
     text += fmt::format(
         "On {} of the windows its ET is {:.0f} % above a bound that no policy can beat.\n",
         advice.bounds.size(), 100 * advice.bound_gap);
   }
+  if (advice.overrun > kOverrunMax) {
+    text += fmt::format(
+        "The fleet does not keep up: the jobs of a window take {:.1f} times its length. On these "
+        "GPUs the queue grows, and no policy changes that.\n",
+        advice.overrun);
+  }
   text += fmt::format(
-      "\nChosen on {} windows, judged on {} others; 95 % intervals, window by window.\n\n",
-      advice.tune_windows, advice.test_windows);
+      "\nChosen on {} windows of {}, judged on {} others; each begins with idle GPUs. 95 % "
+      "intervals, window by window.\n\n",
+      advice.tune_windows, shown_seconds(advice.window.to_seconds()), advice.test_windows);
   return text + portfolio_table(advice, bold);
 }
 

@@ -420,7 +420,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "trace writes it.",
      .verbs = kReads, .section = "workload", .only_for = "trace", .choices = origin_names},
     {.name = "window", .kind = ValueKind::kNumber, .metavar = "HOURS", .default_text = "24",
-     .low = 0, .high = kHoursMax, .unit = "h",
+     .low = 0.001, .high = kHoursMax, .unit = "h",
      .sentence = "Length of the days that a trace is cut into; every third is for tuning.",
      .verbs = kDays | set_of(Verb::kAdvise), .section = "workload", .only_for = "trace"},
     {.name = "sample", .kind = ValueKind::kNumber, .metavar = "SHARE", .default_text = "1",

@@ -44,8 +44,20 @@ std::string with_interval(std::span<const double> values, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", experiment::mean(values), digits, half, digits);
 }
 
+namespace {
+
+// What is compared is never negative, so it cannot fall by more than all of it.
+std::optional<experiment::Relative> change_of(const std::vector<double>& values,
+                                              const std::vector<double>& reference) {
+  auto change = experiment::relative_difference(values, reference);
+  if (change && change->interval) change->interval->low = std::max(-1.0, change->interval->low);
+  return change;
+}
+
+}  // namespace
+
 std::string percent_text(const std::vector<double>& tuned, const std::vector<double>& reference) {
-  const auto change = experiment::relative_difference(tuned, reference);
+  const auto change = change_of(tuned, reference);
   if (!change || !change->interval) return "-";
   return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change->share,
                      100 * change->interval->low, 100 * change->interval->high);
@@ -70,7 +82,7 @@ nlohmann::ordered_json judged_json(const Judged& judged) {
 
 nlohmann::ordered_json percent_json(const std::vector<double>& values,
                                     const std::vector<double>& reference) {
-  const auto change = experiment::relative_difference(values, reference);
+  const auto change = change_of(values, reference);
   if (!change || !change->interval) return nullptr;
   return {{"mean", 100 * change->share},
           {"low", 100 * change->interval->low},

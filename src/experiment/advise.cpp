@@ -37,6 +37,10 @@ int moving_parts(const AdvisedPolicy& policy) {
   return (policy.preemption.mode == Mode::kNone ? 0 : 1) + (layouts_change ? 2 : 0);
 }
 
+std::string today_name(const AdvisedPolicy& policy) {
+  return "today: " + policy.name;
+}
+
 // A budget keeps windows of long jobs, which forecasts run to the end of, to seconds.
 std::string looking_ahead(const std::string& static_mix) {
   return lookahead_from(static_mix, "flat", "every=20,budget_us=5000");
@@ -229,8 +233,21 @@ std::vector<TriedPolicy> Adviser::run_all(const std::vector<AdvisedPolicy>& poli
 
 // The best with the fewest moving parts, and from there on only to what is worth it.
 Status Adviser::choose(Advice& advice) {
-  advice.portfolio = run_all(portfolio(), Role::kTune);
+  std::vector<AdvisedPolicy> policies = portfolio();
+  // What runs already competes too, and needs nothing new.
+  const std::size_t todays_begin = policies.size();
+  for (AdvisedPolicy policy : todays()) {
+    policy.name = today_name(policy);
+    policies.push_back(std::move(policy));
+  }
+  advice.portfolio = run_all(policies, Role::kTune);
   std::vector<TriedPolicy>& tried = advice.portfolio;
+  const auto is_todays = [&](const AdvisedPolicy& policy) {
+    return std::find_if(policies.begin() + static_cast<std::ptrdiff_t>(todays_begin),
+                        policies.end(), [&](const AdvisedPolicy& each) {
+                          return each.name == policy.name;
+                        }) != policies.end();
+  };
   std::ranges::stable_sort(tried, {}, [](const TriedPolicy& each) {
     return each.ran() ? each.mean_et() : std::numeric_limits<double>::infinity();
   });
@@ -238,7 +255,7 @@ Status Adviser::choose(Advice& advice) {
   TriedPolicy* chosen = nullptr;
   for (int parts = 0; parts <= 3; ++parts) {
     const auto best = std::ranges::find_if(tried, [&](const TriedPolicy& each) {
-      return each.ran() && moving_parts(each.policy) == parts;
+      return each.ran() && (is_todays(each.policy) ? 0 : moving_parts(each.policy)) == parts;
     });
     if (best == tried.end()) continue;
     if (chosen == nullptr) {
@@ -252,6 +269,11 @@ Status Adviser::choose(Advice& advice) {
       chosen->remark = fmt::format("the best with fewer moving parts; {} is {:.1f} % lower",
                                    best->policy.name, -100 * change->share);
       chosen = &*best;
+    } else if (change && change->share < -kWorthwhile && change->interval) {
+      best->remark =
+          fmt::format("{:+.1f} % ({:+.1f} to {:+.1f}) against {}: not decided by {} windows",
+                      100 * change->share, 100 * change->interval->low,
+                      100 * change->interval->high, chosen->policy.name, tune_.size());
     } else if (change) {
       best->remark = fmt::format("{:+.1f} % against {}: not worth more moving parts",
                                  100 * change->share, chosen->policy.name);
@@ -261,6 +283,7 @@ Status Adviser::choose(Advice& advice) {
   chosen->remark = "chosen";
   advice.advised = chosen->policy;
   advice.static_is_enough = moving_parts(chosen->policy) < 2;
+  advice.keep_today = is_todays(chosen->policy);
   return {};
 }
 
@@ -272,6 +295,8 @@ Status Adviser::judge(Advice& advice) {
   tried.pop_back();
   advice.today = std::move(tried);
   if (!advice.judged.ran()) return Error{advice.judged.cannot_run};
+  advice.overrun =
+      mean(advice.judged.values(&RunRecord::makespan_s)) / options_.run.horizon.to_seconds();
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < advice.today.size(); ++i) {
     if (!advice.today[i].ran() || advice.today[i].mean_et() >= best) continue;
@@ -356,6 +381,7 @@ Result<Advice> Adviser::run() {
   test_ = *std::move(test);
   if (const Status searched = search_mixes(); !searched) return searched.error();
   Advice advice;
+  advice.window = days_.window;
   advice.tune_windows = tune_.size();
   advice.test_windows = test_.size();
   if (const Status chosen = choose(advice); !chosen) return chosen.error();

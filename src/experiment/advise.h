@@ -78,6 +78,9 @@ struct Advice {
   bool static_is_enough = false;  // layouts that change did not pay
   std::size_t tune_windows = 0;
   std::size_t test_windows = 0;
+  Micros window;            // length of one; each begins with idle GPUs
+  double overrun = 0;       // mean time from first arrival to last completion, in windows
+  bool keep_today = false;  // the choice is one of today's policies
   std::vector<TriedPolicy> portfolio;  // on the windows to tune on, best first
   TriedPolicy judged;                  // on the others, as all that follows
   std::vector<TriedPolicy> today;
