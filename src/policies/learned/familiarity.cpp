@@ -29,7 +29,10 @@ void Familiarity::add_look(double far) {
 
 Trust Familiarity::trust() const {
   const Trust jobs = jobs_.trust();
-  if (trust_ == Trust::kNo || jobs == Trust::kNo) return Trust::kNo;
+  if (other_rules_ || jobs == Trust::kNo) return Trust::kNo;
+  // Jobs as in training, in a queue longer than any there: the base would only let it grow.
+  if (jobs == Trust::kYes && jobs_.recorded()) return Trust::kYes;
+  if (trust_ == Trust::kNo) return Trust::kNo;
   return trust_ == Trust::kYes ? jobs : Trust::kUnknown;
 }
 

@@ -39,9 +39,9 @@ class Familiarity {
     if (recorded()) add_look(far_outside(observation) ? 1 : 0);
   }
 
-  // Unknown before a few looks and jobs; then yes as long as most of what is seen lies within the
-  // ranges or not far outside, jobs are distributed as in training, and the run allows what it did
-  // there.
+  // Unknown before a few looks and jobs; then yes as long as the run allows what it did in training
+  // and jobs are distributed as there. Where the model has no record of jobs, most of what is seen
+  // must lie within the ranges or not far outside.
   Trust trust() const;
 
   static constexpr std::uint32_t kLooksMin = 5;

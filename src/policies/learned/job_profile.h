@@ -45,6 +45,8 @@ class JobProfile {
   // The largest difference between the shares at or below any of the points.
   double distance() const;
   Trust trust() const { return trust_; }
+  // Whether the training left anything to compare with.
+  bool recorded() const { return trained_.numbers() == kJobNumbers; }
 
   static constexpr double kJobsFew = 10;  // enough where they are much like those of training
   static constexpr double kJobsMin = 30;  // and where they are not
@@ -53,8 +55,6 @@ class JobProfile {
   static constexpr double kFamiliar = 0.25;       // and below which they are familiar again
 
  private:
-  bool recorded() const { return trained_.numbers() == kJobNumbers; }
-
   const nn::Distributions& trained_;
   std::vector<double> share_;  // as in the distributions
   double jobs_ = 0;
