@@ -362,6 +362,7 @@ void ComposedScheduler::place_due(const decide::View& view, decide::Decision& de
 void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
                                               decide::Decision& decision) {
   stopped_.clear();
+  if (!PreemptionPlanner::any_movable(view)) return;
   planner_.begin(view);
   for (const decide::Move& move : decision.moves) planner_.started(view, move.job, move.to);
   upgrade_late(view, decision);

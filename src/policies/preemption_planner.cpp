@@ -53,6 +53,15 @@ PreemptionPlanner::Want PreemptionPlanner::want_of(const decide::View& view, Job
   return want;
 }
 
+bool PreemptionPlanner::any_movable(const decide::View& view) {
+  const std::int64_t run_min = kRunMin * view.preemption.cost.count;
+  return std::ranges::any_of(view.cluster.slices, [&](const cluster::Slice& slice) {
+    if (slice.state != cluster::SliceState::kBusy || slice.closing) return false;
+    const decide::ActiveJob& job = view.jobs[slice.job];
+    return job.resumable && (view.now - job.progress_from).count >= run_min && !job.endless();
+  });
+}
+
 void PreemptionPlanner::begin(const decide::View& view) {
   const mig::GpuModel& model = *view.cluster.model;
   CHECK(model.profiles.size() <= kProfilesMax);
@@ -190,6 +199,27 @@ std::int64_t PreemptionPlanner::place_in(Calendar& calendar, const Want& want) c
   heap.back() = first;
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
   return late(first, want.slack);
+}
+
+// A waiting job gains by displacing another only if it would be late when it waited for that one;
+// most of the time none would, and the projection can be left out.
+bool PreemptionPlanner::may_have_claimants(const decide::View& view) const {
+  const std::int64_t least = kMargin * view.preemption.cost.count;
+  const std::size_t claimants = std::min(wants_.size(), kClaimants);
+  for (const Place& place : places_) {
+    const bool starts = place.starter.valid();
+    if (starts || place.job.valid()) {
+      const JobHandle job = starts ? place.starter : place.job;
+      if (late(place.free_after, (view.jobs[job].deadline - view.now).count) > least) return true;
+    }
+    if (!place.job.valid()) continue;
+    for (std::size_t i = 0; i < claimants; ++i) {
+      const Want& want = wants_[i];
+      if (!fits(want.fits, place.profile)) continue;
+      if (place.free_after + want.needs[place.size_index] > want.slack) return true;
+    }
+  }
+  return false;
 }
 
 // The waiting jobs, in order, each where it is done first. Of many slices of a profile those that
@@ -348,6 +378,7 @@ std::optional<PreemptionPlanner::Displacement> PreemptionPlanner::best_displacem
   for (const JobHandle job : waiting) {
     wants_.push_back(want_of(view, job, view.jobs[job].running()));
   }
+  if (!may_have_claimants(view)) return {};
   project(view);
   collect_claimants(view, waiting);
   if (claimants_.empty()) return {};

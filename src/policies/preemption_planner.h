@@ -40,6 +40,9 @@ class PreemptionPlanner {
     SliceId to;
   };
 
+  // Whether any running job may be moved now; without one nothing can be planned. One look at each
+  // slice.
+  static bool any_movable(const decide::View& view);
   // A decision begins: the slices as in the view.
   void begin(const decide::View& view);
   // Moves of the same decision, which the view does not show yet. A job that starts from waiting
@@ -102,6 +105,7 @@ class PreemptionPlanner {
   bool adds_energy(const decide::View& view, const Place& from, const Place& to,
                    std::int64_t need) const;
 
+  bool may_have_claimants(const decide::View& view) const;
   void project(const decide::View& view);
   std::int64_t place_in(Calendar& calendar, const Want& want) const;
   void collect_claimants(const decide::View& view, std::span<const JobHandle> waiting);
