@@ -90,6 +90,21 @@ TEST(Familiarity, JobsOfOtherLengthsAreStrangeUntilTheOldOnesComeAgain) {
   EXPECT_EQ(familiarity.trust(), Trust::kYes);
 }
 
+TEST(Familiarity, AQueueLongerThanInTrainingIsFamiliarWhileItsJobsAre) {
+  const Fleet fleet(1, "1");
+  JobRecorder recorder;
+  for (int i = 0; i < 1'000; ++i) recorder.add(job_of(60 + i % 600));
+  nn::Model model = recorded();
+  model.drawn = recorder.distributions();
+  Familiarity familiarity(model);
+  familiarity.begin(fleet.view);
+  come(familiarity, 60, 660, 100);
+  for (int i = 0; i < 200; ++i) familiarity.look(kFar);
+  EXPECT_EQ(familiarity.trust(), Trust::kYes);
+  come(familiarity, 6'000, 66'000, 100);
+  EXPECT_EQ(familiarity.trust(), Trust::kNo);
+}
+
 TEST(Familiarity, ItTakesMoreJobsToFindThemStrangeThanToKnowThem) {
   const Fleet fleet(1, "1");
   JobRecorder recorder;
