@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <functional>
 #include <limits>
 
 #include "base/check.h"
@@ -23,8 +21,11 @@ constexpr std::int64_t kEarlierMin = 30;  // by which a job that is on time must
 // Choices whose effect on all waiting jobs is projected.
 constexpr std::size_t kTrials = 8;
 
+// The least whole number not below it, and at least 1. Without std::ceil, which is a call where the
+// instruction set is not known to have it.
 std::int64_t round_up(double value) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(value)));
+  const auto down = static_cast<std::int64_t>(value);
+  return std::max<std::int64_t>(1, down + (static_cast<double>(down) < value ? 1 : 0));
 }
 
 std::int64_t late(std::int64_t after, std::int64_t slack) {
@@ -71,10 +72,11 @@ void PreemptionPlanner::begin(const decide::View& view) {
   }
   places_.clear();
   place_of_.resize(view.cluster.slices.size());
-  idle_profiles_ = 0;
+  for (auto& movable : movable_) movable.clear();
+  idle_.fill(0);
+  idle_profiles_ = movable_profiles_ = 0;
   busy_.clear();
   for (const cluster::Gpu& gpu : view.cluster.gpus) busy_.push_back(gpu.busy_compute_slices);
-  const std::int64_t run_min = kRunMin * view.preemption.cost.count;
   for (std::uint32_t i = 0; i < view.cluster.slices.size(); ++i) {
     const cluster::Slice& slice = view.cluster.slices[i];
     if (!slice.exists() || slice.closing) continue;
@@ -87,33 +89,48 @@ void PreemptionPlanner::begin(const decide::View& view) {
     } else {
       const decide::ActiveJob& job = view.jobs[slice.job];
       if (job.endless()) continue;
-      place.free_after = std::max<std::int64_t>(1, (job.finish - view.now).count);
-      const std::int64_t progressed = (view.now - job.progress_from).count;
-      if (job.resumable && progressed >= run_min) place.job = slice.job;
+      add_running(view, job, slice.job, place);
     }
     place_of_[i] = static_cast<std::uint32_t>(places_.size());
     places_.push_back(place);
   }
+  moved_.resize(places_.size());
+}
+
+void PreemptionPlanner::add_running(const decide::View& view, const decide::ActiveJob& job,
+                                    JobHandle handle, Place& place) {
+  place.free_after = std::max<std::int64_t>(1, (job.finish - view.now).count);
+  const std::int64_t progressed = (view.now - job.progress_from).count;
+  if (!job.resumable || progressed < kRunMin * view.preemption.cost.count) return;
+  place.job = handle;
+  place.slack = (job.deadline - view.now).count;
+  movable_[place.profile].push_back(static_cast<std::uint32_t>(places_.size()));
+  movable_profiles_ = static_cast<std::uint16_t>(movable_profiles_ | (1U << place.profile));
 }
 
 void PreemptionPlanner::set_idle(Place& place) {
   place.job = place.starter = JobHandle{};
   place.free_after = 0;
   place.idle = true;
+  ++idle_[place.profile];
   idle_profiles_ = static_cast<std::uint16_t>(idle_profiles_ | (1U << place.profile));
 }
 
 void PreemptionPlanner::started(const decide::View& view, JobHandle job, SliceId slice) {
   Place& place = places_[place_of_[slice.value]];
   const bool interrupted = view.jobs[job].running();
-  if (place.idle) busy_[cluster::gpu_of(slice).value] += view.cluster.slice(slice).compute_slices;
+  if (place.idle) {
+    busy_[cluster::gpu_of(slice).value] += view.cluster.slice(slice).compute_slices;
+    --idle_[place.profile];
+  }
+  const Want want = want_of(view, job, interrupted);
   place.job = JobHandle{};
   place.starter = interrupted ? JobHandle{} : job;
-  place.free_after = want_of(view, job, interrupted).needs[place.size_index];
+  place.free_after = want.needs[place.size_index];
+  place.slack = want.slack;
   place.idle = false;
-  const bool more = std::ranges::any_of(
-      places_, [&](const Place& other) { return other.idle && other.profile == place.profile; });
-  if (!more) idle_profiles_ = static_cast<std::uint16_t>(idle_profiles_ & ~(1U << place.profile));
+  if (idle_[place.profile] != 0) return;
+  idle_profiles_ = static_cast<std::uint16_t>(idle_profiles_ & ~(1U << place.profile));
 }
 
 void PreemptionPlanner::left(const decide::View& view, SliceId slice) {
@@ -153,52 +170,70 @@ bool PreemptionPlanner::adds_energy(const decide::View& view, const Place& from,
   return beside || alone;
 }
 
+const PreemptionPlanner::Want& PreemptionPlanner::want_when_moved(const decide::View& view,
+                                                                  std::size_t at) {
+  Place& place = places_[at];
+  if (!place.want_known) moved_[at] = want_of(view, place.job, true);
+  place.want_known = true;
+  return moved_[at];
+}
+
 std::optional<PreemptionPlanner::Upgrade> PreemptionPlanner::best_upgrade(
-    const decide::View& view) const {
-  std::optional<Upgrade> best;
-  if (idle_profiles_ == 0) return best;
+    const decide::View& view) {
+  if (idle_profiles_ == 0) return {};
   const std::int64_t least_tardiness = kMargin * view.preemption.cost.count;
   const std::int64_t least_time = kEarlierMin * view.preemption.cost.count;
+  Upgrade best;
   std::int64_t most = 0;
-  for (const Place& from : places_) {
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    const Place& from = places_[at];
     if (!from.job.valid()) continue;
-    const std::int64_t slack = (view.jobs[from.job].deadline - view.now).count;
-    const std::int64_t tardiness = late(from.free_after, slack);
-    if (tardiness <= least_tardiness && from.free_after <= least_time) continue;
-    const Want want = want_of(view, from.job, true);
-    for (const Place& to : places_) {
-      if (!to.idle || !fits(want.fits, to.profile)) continue;
-      const std::int64_t need = want.needs[to.size_index];
-      std::int64_t saved = tardiness - late(need, slack);
-      if (saved <= least_tardiness) {
-        saved = from.free_after - need;
-        if (saved <= least_time || adds_energy(view, from, to, need)) continue;
-      }
-      if (saved <= most) continue;
+    if (from.tardiness() <= least_tardiness && from.free_after <= least_time) continue;
+    const Want& want = want_when_moved(view, at);
+    // What is saved is the same on all slices of a profile, so mostly none needs to be looked at.
+    for (unsigned left = idle_profiles_ & want.fits; left != 0; left &= left - 1) {
+      const auto profile = static_cast<mig::ProfileIndex>(std::countr_zero(left));
+      const std::int64_t need = want.needs[size_of_[profile]];
+      std::int64_t saved = from.tardiness() - late(need, want.slack);
+      const bool for_time = saved <= least_tardiness;
+      if (for_time) saved = from.free_after - need;
+      if (saved < most || saved == 0 || (for_time && saved <= least_time)) continue;
+      const auto to = std::ranges::find_if(places_, [&](const Place& place) {
+        return place.idle && place.profile == profile &&
+               !(for_time && adds_energy(view, from, place, need));
+      });
+      if (to == places_.end()) continue;
+      if (saved == most && (best.job != from.job || best.to.value < to->slice.value)) continue;
       most = saved;
-      best = Upgrade{from.job, to.slice};
+      best = Upgrade{from.job, to->slice};
     }
   }
+  if (!best.job.valid()) return {};
   return best;
 }
 
 // Puts the job where it is done first, and gives its tardiness there.
-std::int64_t PreemptionPlanner::place_in(Calendar& calendar, const Want& want) const {
+std::int64_t PreemptionPlanner::place_in(SliceCalendar& calendar, const Want& want) const {
   std::int64_t first = kNever;
   std::size_t profile_of_first = kProfilesMax;
-  for (unsigned left = calendar.profiles & want.fits; left != 0; left &= left - 1) {
-    const auto profile = static_cast<std::size_t>(std::countr_zero(left));
-    const std::int64_t done = calendar.free[profile].front() + want.needs[size_of_[profile]];
+  for (unsigned left = calendar.profiles() & want.fits; left != 0; left &= left - 1) {
+    const auto profile = static_cast<mig::ProfileIndex>(std::countr_zero(left));
+    const std::int64_t done = calendar.first(profile) + want.needs[size_of_[profile]];
     if (done >= first) continue;
     first = done;
     profile_of_first = profile;
   }
   if (profile_of_first == kProfilesMax) return 0;  // no slice for it, whatever is done
-  std::vector<std::int64_t>& heap = calendar.free[profile_of_first];
-  std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-  heap.back() = first;
-  std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  calendar.take_first(static_cast<mig::ProfileIndex>(profile_of_first), first);
   return late(first, want.slack);
+}
+
+// Places of the profile whose job may still be moved.
+template <typename Visit>
+void PreemptionPlanner::each_movable(mig::ProfileIndex profile, const Visit& visit) const {
+  for (const std::uint32_t at : movable_[profile]) {
+    if (places_[at].job.valid()) visit(at);
+  }
 }
 
 // A waiting job gains by displacing another only if it would be late when it waited for that one;
@@ -207,11 +242,7 @@ bool PreemptionPlanner::may_have_claimants(const decide::View& view) const {
   const std::int64_t least = kMargin * view.preemption.cost.count;
   const std::size_t claimants = std::min(wants_.size(), kClaimants);
   for (const Place& place : places_) {
-    const bool starts = place.starter.valid();
-    if (starts || place.job.valid()) {
-      const JobHandle job = starts ? place.starter : place.job;
-      if (late(place.free_after, (view.jobs[job].deadline - view.now).count) > least) return true;
-    }
+    if ((place.job.valid() || place.starter.valid()) && place.tardiness() > least) return true;
     if (!place.job.valid()) continue;
     for (std::size_t i = 0; i < claimants; ++i) {
       const Want& want = wants_[i];
@@ -222,24 +253,12 @@ bool PreemptionPlanner::may_have_claimants(const decide::View& view) const {
   return false;
 }
 
-// The waiting jobs, in order, each where it is done first. Of many slices of a profile those that
-// are free latest play no part.
+// The waiting jobs, in order, each where it is done first.
 void PreemptionPlanner::project(const decide::View& view) {
-  constexpr std::size_t kSlicesMax = kProjected + 2;
-  for (auto& heap : calendar_.free) heap.clear();
-  calendar_.profiles = 0;
-  for (const Place& place : places_) {
-    calendar_.free[place.profile].push_back(place.free_after);
-    calendar_.profiles = static_cast<std::uint16_t>(calendar_.profiles | (1U << place.profile));
-  }
-  for (auto& heap : calendar_.free) {
-    if (heap.size() > kSlicesMax) {
-      std::ranges::nth_element(heap, heap.begin() + kSlicesMax);
-      heap.resize(kSlicesMax);
-    }
-    std::make_heap(heap.begin(), heap.end(), std::greater<>());
-  }
-  trial_ = calendar_;
+  static_assert(kProjected + 2 <= SliceCalendar::kLimitMax);
+  calendar_.clear(wants_.size() + 2);  // a trial places the victim as well, and replaces two
+  for (const Place& place : places_) calendar_.add(place.profile, place.free_after);
+  trial_.copy_from(calendar_);
   tardiness_.clear();
   std::int64_t late_jobs = 0;
   for (const Want& want : wants_) {
@@ -261,13 +280,9 @@ void PreemptionPlanner::collect_claimants(const decide::View& view,
   const std::size_t waiting_claimants = claimants_.size();
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
-    const bool starts = place.starter.valid();
-    if (!starts && !place.job.valid()) continue;
-    const JobHandle job = starts ? place.starter : place.job;
-    const std::int64_t slack = (view.jobs[job].deadline - view.now).count;
-    const std::int64_t tardiness = late(place.free_after, slack);
-    if (tardiness <= kMargin * view.preemption.cost.count) continue;
-    claimants_.push_back({job, {}, tardiness, kNone, i});
+    const JobHandle job = place.starter.valid() ? place.starter : place.job;
+    if (!job.valid() || place.tardiness() <= kMargin * view.preemption.cost.count) continue;
+    claimants_.push_back({job, {}, place.tardiness(), kNone, i});
   }
   const auto placed = claimants_.begin() + static_cast<std::ptrdiff_t>(waiting_claimants);
   if (claimants_.size() - waiting_claimants > kClaimants) {
@@ -281,15 +296,10 @@ void PreemptionPlanner::collect_claimants(const decide::View& view,
   }
   for (std::size_t i = waiting_claimants; i < claimants_.size(); ++i) {
     Claimant& claimant = claimants_[i];
-    claimant.want = want_of(view, claimant.job, !places_[claimant.place].starter.valid());
+    const bool starts = places_[claimant.place].starter.valid();
+    claimant.want =
+        starts ? want_of(view, claimant.job, false) : want_when_moved(view, claimant.place);
   }
-}
-
-const PreemptionPlanner::Want& PreemptionPlanner::victim_at(const decide::View& view,
-                                                            std::size_t place) {
-  std::optional<Want>& victim = victims_[place];
-  if (!victim) victim = want_of(view, places_[place].job, true);
-  return *victim;
 }
 
 // Tardiness added to the job of the place when another holds it: it goes on there afterwards, or at
@@ -297,7 +307,7 @@ const PreemptionPlanner::Want& PreemptionPlanner::victim_at(const decide::View& 
 std::int64_t PreemptionPlanner::loss_at(const decide::View& view, std::size_t at,
                                         const Claimant& by) {
   const Place& place = places_[at];
-  const Want& victim = victim_at(view, at);
+  const Want& victim = want_when_moved(view, at);
   std::int64_t done = by.want.needs[place.size_index] + victim.needs[place.size_index];
   unsigned at_once = idle_profiles_;
   if (by.place != kNone) at_once |= 1U << places_[by.place].profile;
@@ -309,22 +319,24 @@ std::int64_t PreemptionPlanner::loss_at(const decide::View& view, std::size_t at
 
 void PreemptionPlanner::collect_choices(const decide::View& view) {
   choices_.clear();
-  victims_.assign(places_.size(), std::nullopt);
   for (std::size_t i = 0; i < claimants_.size(); ++i) {
     const Claimant& claimant = claimants_[i];
     const Want& want = claimant.want;
-    for (std::size_t at = 0; at < places_.size(); ++at) {
-      const Place& place = places_[at];
-      if (!place.job.valid() || at == claimant.place || !fits(want.fits, place.profile)) continue;
-      const std::int64_t need = want.needs[place.size_index];
-      std::int64_t otherwise = claimant.tardiness;
-      if (claimant.place == kNone) {
-        otherwise = std::min(otherwise, late(place.free_after + need, want.slack));
-      }
-      const std::int64_t gain = otherwise - late(need, want.slack) - delay_of_others_;
-      if (gain <= 0) continue;
-      const std::int64_t worth = gain - loss_at(view, at, claimant);
-      if (worth > 0) choices_.push_back({worth, i, at});
+    for (unsigned left = movable_profiles_ & want.fits; left != 0; left &= left - 1) {
+      const auto profile = static_cast<mig::ProfileIndex>(std::countr_zero(left));
+      const std::int64_t need = want.needs[size_of_[profile]];
+      const std::int64_t remains = late(need, want.slack) + delay_of_others_;
+      if (claimant.tardiness <= remains) continue;
+      each_movable(profile, [&](std::size_t at) {
+        if (at == claimant.place) return;
+        std::int64_t otherwise = claimant.tardiness;
+        if (claimant.place == kNone) {
+          otherwise = std::min(otherwise, late(places_[at].free_after + need, want.slack));
+        }
+        if (otherwise <= remains) return;
+        const std::int64_t worth = otherwise - remains - loss_at(view, at, claimant);
+        if (worth > 0) choices_.push_back({worth, i, at});
+      });
     }
   }
   const auto tried =
@@ -341,22 +353,15 @@ void PreemptionPlanner::collect_choices(const decide::View& view) {
 std::int64_t PreemptionPlanner::change_by(const decide::View& view, const Choice& choice) {
   const Place& place = places_[choice.place];
   const Claimant& claimant = claimants_[choice.claimant];
-  trial_ = calendar_;
-  const auto set = [&](const Place& of, std::int64_t free_after) {
-    std::vector<std::int64_t>& heap = trial_.free[of.profile];
-    const auto known = std::ranges::find(heap, of.free_after);
-    if (known != heap.end()) {
-      *known = free_after;
-    } else {
-      heap.push_back(free_after);
-    }
-    std::make_heap(heap.begin(), heap.end(), std::greater<>());
-  };
+  trial_.copy_from(calendar_);
   const std::int64_t need = claimant.want.needs[place.size_index];
-  set(place, need);
+  trial_.replace(place.profile, place.free_after, need);
   std::int64_t sum = late(need, claimant.want.slack) - claimant.tardiness;
-  if (claimant.place != kNone) set(places_[claimant.place], 0);
-  const Want& victim = victim_at(view, choice.place);
+  if (claimant.place != kNone) {
+    const Place& leaves = places_[claimant.place];
+    trial_.replace(leaves.profile, leaves.free_after, 0);
+  }
+  const Want& victim = want_when_moved(view, choice.place);
   const auto due = [](const Want& want) {
     return std::max(want.slack, *std::ranges::min_element(want.needs));
   };

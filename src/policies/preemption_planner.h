@@ -5,6 +5,7 @@
 // whole microseconds, so that another program can check it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "decide/scheduler.h"
+#include "policies/slice_calendar.h"
 
 namespace partita::policies {
 
@@ -43,7 +45,7 @@ class PreemptionPlanner {
   // Whether any running job may be moved now; without one nothing can be planned. One look at each
   // slice.
   static bool any_movable(const decide::View& view);
-  // A decision begins: the slices as in the view.
+  // A decision begins: slices and jobs as in the view. What jobs need is computed once in it.
   void begin(const decide::View& view);
   // Moves of the same decision, which the view does not show yet. A job that starts from waiting
   // may still displace another instead.
@@ -52,7 +54,7 @@ class PreemptionPlanner {
   void upgraded(const decide::View& view, const Upgrade& upgrade);
 
   // The upgrade that saves most, if one pays.
-  std::optional<Upgrade> best_upgrade(const decide::View& view) const;
+  std::optional<Upgrade> best_upgrade(const decide::View& view);
 
   // The displacement that pays best, if one does. `waiting`: the first jobs that wait, in order, up
   // to kProjected.
@@ -60,7 +62,7 @@ class PreemptionPlanner {
                                                 std::span<const JobHandle> waiting);
 
  private:
-  static constexpr std::size_t kProfilesMax = 16;
+  static constexpr std::size_t kProfilesMax = SliceCalendar::kProfilesMax;
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   // What a job needs that waits or would have to; times from now on.
@@ -75,9 +77,13 @@ class PreemptionPlanner {
     JobHandle job;      // that runs there and may be moved
     JobHandle starter;  // that starts there in this decision and may start elsewhere
     std::int64_t free_after = 0;
+    std::int64_t slack = 0;  // of `job` or `starter`
     mig::ProfileIndex profile = 0;
     std::uint8_t size_index = 0;
     bool idle = false;
+    bool want_known = false;  // whether that of `job` stands in moved_
+
+    std::int64_t tardiness() const { return std::max<std::int64_t>(0, free_after - slack); }
   };
   // A job that may displace another.
   struct Claimant {
@@ -92,22 +98,20 @@ class PreemptionPlanner {
     std::size_t claimant = 0;
     std::size_t place = 0;
   };
-  // When the slices of each profile are free: heaps, earliest first, as long as a projection needs.
-  struct Calendar {
-    std::array<std::vector<std::int64_t>, kProfilesMax> free;
-    std::uint16_t profiles = 0;
-  };
-
   static Want want_of(const decide::View& view, JobHandle job, bool interrupted);
-  const Want& victim_at(const decide::View& view, std::size_t place);
+  const Want& want_when_moved(const decide::View& view, std::size_t place);
+  void add_running(const decide::View& view, const decide::ActiveJob& job, JobHandle handle,
+                   Place& place);
   void set_idle(Place& place);
   void left(const decide::View& view, SliceId slice);
   bool adds_energy(const decide::View& view, const Place& from, const Place& to,
                    std::int64_t need) const;
 
+  template <typename Visit>
+  void each_movable(mig::ProfileIndex profile, const Visit& visit) const;
   bool may_have_claimants(const decide::View& view) const;
   void project(const decide::View& view);
-  std::int64_t place_in(Calendar& calendar, const Want& want) const;
+  std::int64_t place_in(SliceCalendar& calendar, const Want& want) const;
   void collect_claimants(const decide::View& view, std::span<const JobHandle> waiting);
   void collect_choices(const decide::View& view);
   std::int64_t loss_at(const decide::View& view, std::size_t place, const Claimant& by);
@@ -117,14 +121,18 @@ class PreemptionPlanner {
   std::vector<Place> places_;                         // by slice
   std::vector<std::uint32_t> place_of_;               // by slice
   std::vector<std::size_t> busy_;  // compute slices by GPU, with the moves of this decision
+  // By profile: where a job that may be moved ran when the decision began, and how many are idle.
+  std::array<std::vector<std::uint32_t>, kProfilesMax> movable_;
+  std::array<std::uint32_t, kProfilesMax> idle_{};
+  std::uint16_t movable_profiles_ = 0;
   std::uint16_t idle_profiles_ = 0;
+  std::vector<Want> moved_;  // by place, what its job needs elsewhere; see Place::want_known
 
   std::vector<Want> wants_;              // of the waiting jobs
   std::vector<std::int64_t> tardiness_;  // projected, of the waiting jobs
   std::int64_t delay_of_others_ = 0;     // what an interruption costs the late jobs that wait
-  Calendar calendar_;
-  Calendar trial_;
-  std::vector<std::optional<Want>> victims_;  // by place, as far as they were asked for
+  SliceCalendar calendar_;
+  SliceCalendar trial_;
   std::vector<Claimant> claimants_;
   std::vector<Choice> choices_;
 };

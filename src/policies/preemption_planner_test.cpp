@@ -121,10 +121,12 @@ TEST_F(PlannerOnLayout3, AJobThatIsOnTimeStaysUnlessItIsDoneMuchEarlier) {
   // 7 to move, 250 to run: 243 earlier are more than thirty times 7. Energy: 200 * 257 W us there,
   // 120 * 500 here.
   fleet_.view.preemption.cost = {7};
+  planner_.begin(fleet_.view);
   EXPECT_TRUE(planner_.best_upgrade(fleet_.view).has_value());
   // With 300 to run and 6 to move it is earlier by 194, but 200 * 306 are more than 120 * 500.
   fleet_.view.preemption.cost = {6};
   fleet_.jobs[job].time[3] = 600;
+  planner_.begin(fleet_.view);
   EXPECT_FALSE(planner_.best_upgrade(fleet_.view).has_value());
 }
 
@@ -135,6 +137,7 @@ TEST_F(PlannerOnLayout3, MuchEarlierIsMoreThanThirtyCosts) {
   planner_.begin(fleet_.view);
   EXPECT_FALSE(planner_.best_upgrade(fleet_.view).has_value());
   fleet_.jobs[job].time[3] = 502;
+  planner_.begin(fleet_.view);
   EXPECT_TRUE(planner_.best_upgrade(fleet_.view).has_value());
 }
 
