@@ -27,13 +27,17 @@ workload::Trace cut(const workload::Trace& trace, std::size_t first, std::size_t
   return window;
 }
 
-Result<WindowBounds> bounds_of(const workload::Trace& window, const bounds::Fleet& fleet) {
+Result<WindowBounds> bounds_of(const workload::Trace& window, const bounds::Fleet& fleet,
+                               const WindowsLimit& limit,
+                               const std::function<double()>& seconds_left) {
   const auto instance = bounds::make_instance(window, fleet);
   if (!instance) return instance.error();
   bounds::Request request;
   request.kinds = {bounds::Kind::kTardiness};
   request.use_mip = false;
   request.runs = bounds::Runs::kWhole;
+  request.seconds_max = seconds_left();
+  request.clock = limit.clock;
   const bounds::Report report = bounds::find_bounds(*instance, request);
   WindowBounds found;
   bounds::PriceGrid prices;
@@ -44,7 +48,8 @@ Result<WindowBounds> bounds_of(const workload::Trace& window, const bounds::Flee
     prices = *bound.prices;
   }
   found.bound_s = report.best(bounds::Kind::kTardiness)->value;
-  const auto optimum = bounds::window_optimum(*instance, *fleet.model, prices, {});
+  const auto optimum =
+      bounds::window_optimum(*instance, *fleet.model, prices, {.seconds_left = seconds_left});
   if (!optimum) return optimum.error();
   found.optimum_s = optimum->total_s / static_cast<double>(window.jobs.size());
   found.optimum_proven = optimum->proven;
@@ -86,23 +91,27 @@ std::string share(double bound, double optimum) {
 
 }  // namespace
 
-Result<std::vector<WindowBounds>> window_bounds(const workload::Trace& trace,
-                                                const bounds::Fleet& fleet, std::size_t jobs) {
+Result<ComparedWindows> window_bounds(const workload::Trace& trace, const bounds::Fleet& fleet,
+                                      std::size_t jobs, const WindowsLimit& limit) {
   bounds::Fleet alone = fleet;
   alone.horizon = Micros{};
-  std::vector<WindowBounds> windows;
-  for (std::size_t first = 0; first + jobs <= trace.jobs.size(); first += jobs) {
-    auto found = bounds_of(cut(trace, first, jobs), alone);
+  const double until = limit.clock() + limit.seconds_max;
+  const auto seconds_left = [&] { return until - limit.clock(); };
+  ComparedWindows compared{jobs, trace.jobs.size() / jobs, {}};
+  for (std::size_t i = 0; i < compared.total && seconds_left() > 0; ++i) {
+    auto found = bounds_of(cut(trace, i * jobs, jobs), alone, limit, seconds_left);
     if (!found) return found.error();
-    found->first_job = first;
-    windows.push_back(*found);
+    found->first_job = i * jobs;
+    compared.windows.push_back(*found);
   }
-  return windows;
+  return compared;
 }
 
-nlohmann::ordered_json windows_json(const std::vector<WindowBounds>& windows, std::size_t jobs) {
+nlohmann::ordered_json windows_json(const ComparedWindows& compared) {
+  const std::vector<WindowBounds>& windows = compared.windows;
   nlohmann::ordered_json json;
-  json["window_jobs"] = jobs;
+  json["window_jobs"] = compared.jobs;
+  json["windows_total"] = compared.total;
   json["windows"] = nlohmann::ordered_json::array();
   for (const WindowBounds& window : windows) {
     json["windows"].push_back({{"first_job", window.first_job},
@@ -123,7 +132,8 @@ nlohmann::ordered_json windows_json(const std::vector<WindowBounds>& windows, st
   return json;
 }
 
-std::string windows_text(const std::vector<WindowBounds>& windows, std::size_t jobs, bool bold) {
+std::string windows_text(const ComparedWindows& compared, bool bold) {
+  const std::vector<WindowBounds>& windows = compared.windows;
   Table table({{"first job", Align::kRight},
                {"optimum, s", Align::kRight},
                {"prices", Align::kRight},
@@ -138,15 +148,21 @@ std::string windows_text(const std::vector<WindowBounds>& windows, std::size_t j
                share(window.bound_s, window.optimum_s)});
   }
   const Sums sums = sums_of(windows);
-  return fmt::format("mean tardiness of {} jobs that follow each other, none interrupted\n\n",
-                     jobs) +
-         table.text(bold) +
-         fmt::format(
-             "\n{} windows with a known optimum above 0: prices {}, non-preemptive {}, the best "
-             "bound {} of it\nnothing has to be late in {}; in {} the optimum is not known\n",
-             sums.windows, share(sums.prices, sums.optimum),
-             share(sums.non_preemptive, sums.optimum), share(sums.bound, sums.optimum),
-             sums.on_time, sums.unproven);
+  std::string text =
+      fmt::format("mean tardiness of {} jobs that follow each other, none interrupted\n\n",
+                  compared.jobs) +
+      table.text(bold) +
+      fmt::format(
+          "\n{} windows with a known optimum above 0: prices {}, non-preemptive {}, the best bound "
+          "{} of it\nnothing has to be late in {}; in {} the optimum is not known\n",
+          sums.windows, share(sums.prices, sums.optimum), share(sums.non_preemptive, sums.optimum),
+          share(sums.bound, sums.optimum), sums.on_time, sums.unproven);
+  if (windows.size() < compared.total) {
+    text +=
+        fmt::format("the time was over after {} of {} windows; a longer --time-limit has more\n",
+                    windows.size(), compared.total);
+  }
+  return text;
 }
 
 }  // namespace partita::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -22,13 +23,25 @@ struct WindowBounds {
   bool optimum_proven = false;  // that it is the optimum
 };
 
+struct ComparedWindows {
+  std::size_t jobs = 0;               // of each
+  std::size_t total = 0;              // that the jobs make
+  std::vector<WindowBounds> windows;  // the first of them: all, unless the time was over before
+};
+
+// For all windows together.
+struct WindowsLimit {
+  double seconds_max = 60;
+  std::function<double()> clock = [] { return 0.0; };  // without one no limit strikes
+};
+
 // Windows of so many jobs that follow each other, each as if alone and beginning at 0; what is left
 // over at the end is passed over. Fails on a job that fits no profile, and on too many jobs for an
 // optimum.
-Result<std::vector<WindowBounds>> window_bounds(const workload::Trace& trace,
-                                                const bounds::Fleet& fleet, std::size_t jobs);
+Result<ComparedWindows> window_bounds(const workload::Trace& trace, const bounds::Fleet& fleet,
+                                      std::size_t jobs, const WindowsLimit& limit);
 
-nlohmann::ordered_json windows_json(const std::vector<WindowBounds>& windows, std::size_t jobs);
-std::string windows_text(const std::vector<WindowBounds>& windows, std::size_t jobs, bool bold);
+nlohmann::ordered_json windows_json(const ComparedWindows& compared);
+std::string windows_text(const ComparedWindows& compared, bool bold);
 
 }  // namespace partita::cli

@@ -7,6 +7,7 @@
 
 #include "cli/table.h"
 #include "cli/value_parsers.h"
+#include "policies/layout_list.h"
 
 namespace partita::cli {
 namespace {
@@ -138,7 +139,7 @@ std::string run_text(const RunSettings& settings, const std::string& scheduler,
   Table table({{"simulate", Align::kLeft}, {scheduler, Align::kLeft}});
   table.add({"GPUs", fmt::format("{} x {}, power {}", with_commas(options.gpus), options.model->key,
                                  options.power->name)});
-  table.add({"repartition", fmt::format("{}, cost {}", settings.repartition,
+  table.add({"repartition", fmt::format("{}, cost {}", policies::with_runs(settings.repartition),
                                         cost_name(options.repartition_cost))});
   table.add({"preemption", format_preemption(options.preemption)});
   add_result_rows(table, options.et_a, finished.result);

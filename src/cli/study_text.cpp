@@ -6,6 +6,7 @@
 
 #include "cli/table.h"
 #include "experiment/gaps.h"
+#include "policies/layout_list.h"
 
 namespace partita::cli {
 namespace {
@@ -251,7 +252,7 @@ std::string saving_text(const experiment::Summary& summary) {
   return fmt::format(
       "Lowest ET: {} (--scheduler {} --repartition {}).\nAgainst {} it changes energy by {:+.2f} "
       "kWh a day, mean tardiness by {:+.2f} min, ET by {}; the difference in ET is {}.{}\n",
-      best->policy, best->scheduler, best->repartition, summary.reference,
+      best->policy, best->scheduler, policies::with_runs(best->repartition), summary.reference,
       differences[Measure::kEnergy].estimate.mean / 3.6e6,
       differences[Measure::kTardiness].estimate.mean / 60, percent_of(differences[Measure::kEt]),
       decided, few.empty() ? "" : " " + few);

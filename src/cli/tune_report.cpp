@@ -11,12 +11,14 @@
 #include "cli/judging.h"
 #include "cli/table.h"
 #include "experiment/statistics.h"
+#include "policies/layout_list.h"
 
 namespace partita::cli {
 namespace {
 
 using experiment::Relative;
 using experiment::TunedMix;
+using policies::with_runs;
 
 // Something the tuned plan is compared with, on the same days. Without ET it cannot run every job.
 struct Rival {
@@ -122,32 +124,32 @@ std::string validation_table(const TunedMix& tuned, bool bold) {
   table.add({"tuned", with_interval(judged_et(tuned), 4), ""});
   for (const Rival& rival : rivals_of(tuned)) {
     const auto change = against(tuned, rival);
-    table.add({rival.name, rival.et.empty() ? "cannot run" : with_interval(rival.et, 4),
+    table.add({with_runs(rival.name), rival.et.empty() ? "cannot run" : with_interval(rival.et, 4),
                change ? percent_of_text(*change) : "-"});
   }
   return table.text(bold);
 }
 
 std::string rival_sentence(const TunedMix& tuned, const Rival& rival) {
+  const std::string name = with_runs(name);
   if (rival.et.empty()) {
-    return fmt::format("{} cannot run every job: {}.", rival.name, rival.reason);
+    return fmt::format("{} cannot run every job: {}.", name, rival.reason);
   }
   const auto change = against(tuned, rival);
   if (!change || !change->interval) {
-    return fmt::format("Against {}: one day cannot say whether the difference is luck.",
-                       rival.name);
+    return fmt::format("Against {}: one day cannot say whether the difference is luck.", name);
   }
   if (std::ranges::equal(judged_et(tuned), rival.et)) {
-    return fmt::format("The search found nothing better than {}.", rival.name);
+    return fmt::format("The search found nothing better than {}.", name);
   }
   if (!decided(change)) {
-    return fmt::format("Whether it is better than {} is not decided by these days.", rival.name);
+    return fmt::format("Whether it is better than {} is not decided by these days.", name);
   }
   if (change->share > 0) {
-    return fmt::format("It is worse than {} on days it did not see: take {}.", rival.name,
-                       rival.repartition);
+    return fmt::format("It is worse than {} on days it did not see: take {}.", name,
+                       with_runs(rival.repartition));
   }
-  return fmt::format("It is better than {}: the interval is below zero.", rival.name);
+  return fmt::format("It is better than {}: the interval is below zero.", name);
 }
 
 std::string agreement_sentence(const TunedMix& tuned) {
@@ -167,7 +169,7 @@ std::string runner_up_sentence(const TunedMix& tuned) {
   const auto change = against_runner_up(tuned);
   if (!change) return "";
   return fmt::format("Against the best other plan, {}: {} on the tuning days, {}.",
-                     to_text(*tuned.runner_up), percent_of_text(*change),
+                     with_runs(to_text(*tuned.runner_up)), percent_of_text(*change),
                      decided(change) ? "decided" : "not decided, either will do");
 }
 
@@ -198,9 +200,10 @@ std::string tuned_text(const TunedMix& tuned, bool bold) {
   std::string text = fmt::format(
       "--repartition {}\n\nET {:.4f} on {}, {:.4f} with {}; {:.0f} evaluations, {} runs; 95 % "
       "intervals\n\n{}\nHow sure: {}\n",
-      to_text(tuned.plan), experiment::mean(tuned.et), plural(tuned.et.size(), "tuning day"),
-      experiment::mean(tuned.start_et), to_text(tuned.start), tuned.evaluations,
-      with_commas(tuned.runs), validation_table(tuned, bold), agreement_sentence(tuned));
+      with_runs(to_text(tuned.plan)), experiment::mean(tuned.et),
+      plural(tuned.et.size(), "tuning day"), experiment::mean(tuned.start_et),
+      with_runs(to_text(tuned.start)), tuned.evaluations, with_commas(tuned.runs),
+      validation_table(tuned, bold), agreement_sentence(tuned));
   for (const Rival& rival : rivals_of(tuned)) text += rival_sentence(tuned, rival) + "\n";
   const std::string next = runner_up_sentence(tuned);
   return next.empty() ? text : text + next + "\n";

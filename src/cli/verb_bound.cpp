@@ -261,12 +261,13 @@ Outcome compare_windows(const Values& values, Console& console, const Question& 
     return Error{"--windows is about schedules that never interrupt a job; give --preemption none"};
   }
   const std::size_t jobs = values.count("windows");
-  const auto windows = window_bounds(question.jobs.trace, question.fleet, jobs);
-  if (!windows) return windows.error();
+  const auto compared = window_bounds(question.jobs.trace, question.fleet, jobs,
+                                      {values.number("time-limit"), clock_seconds});
+  if (!compared) return compared.error();
   if (values.has_switch("json")) {
-    print_json(console, windows_json(*windows, jobs));
+    print_json(console, windows_json(*compared));
   } else {
-    console.out.write(windows_text(*windows, jobs, console.bold));
+    console.out.write(windows_text(*compared, console.bold));
   }
   return 0;
 }

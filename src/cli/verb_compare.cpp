@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "cli/value_parsers.h"
 #include "cli/verbs.h"
+#include "policies/layout_list.h"
 #include "policies/registry.h"
 
 namespace partita::cli {
@@ -92,7 +93,7 @@ std::string compare_text(const std::vector<const Row*>& ranked, double et_a,
   for (const Row* row : ranked) {
     const sim::RunResult& result = row->result();
     const EtParts parts = et_parts(et_a, result);
-    std::vector<std::string> cells{row->name,
+    std::vector<std::string> cells{policies::with_runs(row->name),
                                    fmt::format("{:.4f}", result.et),
                                    fmt::format("{:.4f}", parts.energy),
                                    fmt::format("{:.4f}", parts.tardiness),
@@ -137,8 +138,9 @@ std::string heading(const RunSettings& settings, std::uint64_t jobs) {
   return fmt::format(
       "{} jobs on {} x {}, {}, preemption {}; ET with a = {:g}, % against the "
       "best ET\n\n",
-      with_commas(jobs), with_commas(options.gpus), options.model->key, settings.repartition,
-      format_preemption(options.preemption), options.et_a);
+      with_commas(jobs), with_commas(options.gpus), options.model->key,
+      policies::with_runs(settings.repartition), format_preemption(options.preemption),
+      options.et_a);
 }
 
 using Policy = PolicyText;

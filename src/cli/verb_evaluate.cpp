@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "nn/model.h"
+#include "policies/layout_list.h"
 #include "policies/learned/place_rules.h"
 #include "policies/registry.h"
 
@@ -49,7 +50,8 @@ Result<std::vector<Contender>> contenders(const Values& values, const RunSetting
 }
 
 // A timetable of 24 mixes would make the table as wide as a book.
-std::string shortened(const std::string& name) {
+std::string shortened(const std::string& full) {
+  const std::string name = policies::with_runs(full);
   constexpr std::size_t kShown = 48;
   return name.size() <= kShown ? name : name.substr(0, kShown - 3) + "...";
 }

@@ -14,6 +14,7 @@
 #include "experiment/seeds.h"
 #include "experiment/statistics.h"
 #include "experiment/tune.h"
+#include "policies/layout_list.h"
 
 namespace partita::cli {
 namespace {
@@ -92,8 +93,8 @@ std::string test_text(const OnTestDays& judged, bool bold) {
                {"kWh a day", Align::kRight},
                {"tardy min", Align::kRight}});
   const auto add = [&](const Judged& each) {
-    table.add({each.repartition, with_interval(each.et, 4), with_interval(each.energy_kwh, 3),
-               with_interval(each.tardiness_min, 3)});
+    table.add({policies::with_runs(each.repartition), with_interval(each.et, 4),
+               with_interval(each.energy_kwh, 3), with_interval(each.tardiness_min, 3)});
   };
   add(tuned);
   if (judged.reference) {

@@ -32,14 +32,14 @@ Status all_different(const std::vector<Task>& tasks) {
 Status same_definition(const std::optional<std::string>& stored, const RunnerOptions& options) {
   if (!stored) {
     return Error{
-        fmt::format("{} holds runs, but {} is missing, which says of what: start anew or "
-                    "name another file",
+        fmt::format("{} holds runs, but {} is missing, which says of what: --restart throws them "
+                    "away, --out-dir keeps the new ones elsewhere",
                     options.path, definition_path(options.path))};
   }
   if (*stored == options.definition) return {};
   return Error{fmt::format(
-      "{} holds runs of another definition (fingerprint {}, this one has {}): start anew or name "
-      "another file",
+      "{} holds runs of another definition (fingerprint {}, this one has {}): --restart throws "
+      "them away, --out-dir keeps the new ones elsewhere",
       options.path, fingerprint(*stored), fingerprint(options.definition))};
 }
 

@@ -110,7 +110,9 @@ TEST_F(Runner, RunsOfAnotherDefinitionAreRefusedOrDiscarded) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, path_ + " holds runs of another definition (fingerprint " +
                                          fingerprint("one") + ", this one has " +
-                                         fingerprint("two") + "): start anew or name another file");
+                                         fingerprint("two") +
+                                         "): --restart throws them away, --out-dir keeps the new "
+                                         "ones elsewhere");
   EXPECT_EQ(text_of(path_), before);
   std::atomic<int> calls = 0;
   other.existing = Existing::kDiscard;
@@ -124,7 +126,8 @@ TEST_F(Runner, RunsWithoutADefinitionAreRefused) {
   std::filesystem::remove(folder_.file("x.meta.json"));
   EXPECT_EQ(run_tasks(pretended_tasks(2), options()).error().message,
             path_ + " holds runs, but " + folder_.file("x.meta.json") +
-                " is missing, which says of what: start anew or name another file");
+                " is missing, which says of what: --restart throws them away, --out-dir keeps the "
+                "new ones elsewhere");
 }
 
 TEST_F(Runner, AnErrorStopsItAndKeepsWhatIsFinished) {

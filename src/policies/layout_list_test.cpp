@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace partita::policies {
 namespace {
 
@@ -48,6 +50,50 @@ TEST(LayoutList, TextsMixedWithNumbersByCommasAreToldOfSemicolons) {
 
 TEST(LayoutList, TheTechnicalReportHasNumbersOfItsOwn) {
   EXPECT_EQ(parsed(2, "t1,t12"), (Texts{"7g.40gb:0", "2g.10gb:0,2g.10gb:2,2g.10gb:4,1g.10gb:6"}));
+}
+
+TEST(LayoutList, ACountRepeatsALayout) {
+  EXPECT_EQ(parsed(3, "1x2,2"), (Texts{"7g.40gb:0", "7g.40gb:0", "4g.20gb:0,3g.20gb:4"}));
+  EXPECT_EQ(parsed(3, "t1x3"), parsed(3, "t1,t1,t1"));
+  EXPECT_EQ(parsed(3, "4g.20gb:0,3g.20gb:4x2;1"), parsed(3, "2,2,1"));
+  const auto slashed = parse_slashed_layouts(a100(), 3, "1x2/2");
+  ASSERT_TRUE(slashed.ok());
+  EXPECT_EQ(*slashed, *parse_layout_list(a100(), 3, "1,1,2"));
+}
+
+TEST(LayoutList, ACountMustComeToTheNumberOfGpus) {
+  EXPECT_EQ(parsed(3, "1x2"),
+            (Texts{"error: '1x2' lists 2 layouts for 3 GPUs; give one for each GPU, or one for "
+                   "all"}));
+  EXPECT_EQ(
+      parsed(1, "1x4000000000,2x9000000000000000000,1x9223372036854775807,1x5")[0].substr(0, 6),
+      "error:");
+  for (const char* bad : {"1x", "1x0", "1x-2", "x3", "1x2x3", "1 x"}) {
+    EXPECT_EQ(parsed(3, bad)[0].substr(0, 6), "error:") << bad;
+  }
+}
+
+TEST(LayoutList, LongRunsAreShownOnceWithTheirCountAndMeanTheSame) {
+  std::string ones = "1";
+  for (int i = 1; i < 100; ++i) ones += ",1";
+  EXPECT_EQ(with_runs("static:" + ones), "static:1x100");
+  EXPECT_EQ(with_runs("static:" + ones + ",2,2,12"), "static:1x100,2,2,12");
+  EXPECT_EQ(with_runs("static:11," + ones), "static:11,1x100");
+  EXPECT_EQ(with_runs("timetable:08:00=" + ones + ",20:00=2"), "timetable:08:00=1x100,20:00=2");
+  EXPECT_EQ(with_runs("fifo/static:" + ones), "fifo/static:1x100");
+  std::string slashed = ones;
+  std::replace(slashed.begin(), slashed.end(), ',', '/');
+  EXPECT_EQ(with_runs("lookahead:start=" + slashed + ",every=20"),
+            "lookahead:start=1x100,every=20");
+  EXPECT_EQ(parsed(103, with_runs(ones + ",2,2,12")), parsed(103, ones + ",2,2,12"));
+}
+
+TEST(LayoutList, ShortListsAreShownAsTheyAre) {
+  for (const char* rule : {"none", "static:1,1,2,2,2,2,6,10", "static:1,1,1,1,1,1,1,1",
+                           "static:4g.20gb:0,3g.20gb:4", "timetable:08:00=9,20:00=2",
+                           "learned:models/1/1/1/1/1/1/1/1.safetensors", "static:1x100"}) {
+    EXPECT_EQ(with_runs(rule), rule);
+  }
 }
 
 TEST(LayoutList, AWrongNumberOfItemsIsNamed) {

@@ -48,6 +48,7 @@ class Engine {
   void report_progress() const;
   std::string needs_of(JobId id) const;
   Error fits_nowhere(JobId id) const;
+  std::optional<mig::ProfileIndex> slice_passed_over(const decide::ActiveJob& job) const;
   Error stuck() const;
 
   const workload::Trace& trace_;
@@ -192,12 +193,31 @@ Error Engine::fits_nowhere(JobId id) const {
   return {fmt::format("{}; no profile of {} offers that", needs_of(id), options_.model->key)};
 }
 
+// A profile of the layouts that fits the job, although nothing runs and nothing more will happen.
+std::optional<mig::ProfileIndex> Engine::slice_passed_over(const decide::ActiveJob& job) const {
+  if (clock_.next_event() != Micros::max() || next_timer_ != Micros::max()) return {};
+  for (const cluster::Gpu& gpu : clock_.world.cluster.gpus) {
+    for (const mig::Placement& instance : gpu.layout.instances()) {
+      if ((job.fits >> instance.profile & 1U) != 0) return instance.profile;
+    }
+  }
+  return {};
+}
+
 Error Engine::stuck() const {
   const decide::ActiveJobs& jobs = clock_.world.jobs;
   std::uint32_t waiting = 0;
   while (!jobs.present(JobHandle{waiting})) ++waiting;
+  const decide::ActiveJob& job = jobs[JobHandle{waiting}];
+  if (const auto profile = slice_passed_over(job)) {
+    return {
+        fmt::format("job '{}' fits an idle {} but waits for another size, which no layout of "
+                    "the run has: use a placement that takes any size that fits, or layouts "
+                    "made on demand",
+                    trace_.id(job.id), options_.model->profiles[*profile].name)};
+  }
   return {fmt::format("{}; no layout of the run offers that, or not for long enough (GPU 0 has {})",
-                      needs_of(jobs[JobHandle{waiting}].id),
+                      needs_of(job.id),
                       mig::format_layout(*options_.model, clock_.world.cluster.gpus[0].layout))};
 }
 

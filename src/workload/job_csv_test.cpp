@@ -166,6 +166,17 @@ TEST(JobCsv, BadRowsAreCountedAndTheFirstIsShownOnRequest) {
                                "column t1_s: found 'x', wanted seconds from 0.000001 to 1e12"});
 }
 
+TEST(JobCsv, ATraceOfBadRowsAloneIsAnErrorAlsoWhenTheyAreSkipped) {
+  const std::string text = std::string(kHeader) + "b,0,4,c,0,x,1,1,1,1\nc,0\n";
+  RowOptions options;
+  options.skip_bad_rows = true;
+  const auto trace = read(text, options);
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().message,
+            "jobs.csv has no row that can be used: 2 rows skipped as bad; the first: jobs.csv "
+            "line 2, column t1_s: found 'x', wanted seconds from 0.000001 to 1e12");
+}
+
 TEST(JobCsv, ReadingStopsAfterTheMostJobsAskedFor) {
   RowOptions options;
   options.max_jobs = 1;

@@ -15,7 +15,7 @@ Result<bool> TableSource::next(JobRow& row) {
   while (!options_.max_jobs || jobs_ < *options_.max_jobs) {
     const Result<RowState> state = table_.next();
     if (!state) return state.error();
-    if (*state == RowState::kEnd) return false;
+    if (*state == RowState::kEnd) return at_end();
     const Result<bool> used = *state == RowState::kRow ? convert(row) : table_.row_error();
     if (used && *used) {
       ++jobs_;
@@ -26,6 +26,14 @@ Result<bool> TableSource::next(JobRow& row) {
     if (bad_rows_++ == 0) first_bad_ = used.error().message;
   }
   return false;
+}
+
+// Rows that are skipped are meant to be a few: with nothing left, what follows would be about
+// nothing at all.
+Result<bool> TableSource::at_end() const {
+  if (jobs_ > 0 || bad_rows_ == 0) return false;
+  return Error{fmt::format("{} has no row that can be used: {} skipped as bad; the first: {}",
+                           table_.name(), rows(bad_rows_), first_bad_)};
 }
 
 bool TableSource::pass_over(std::string_view reason) {

@@ -38,6 +38,8 @@ class TableSource : public JobSource {
   const CsvTable& table() const { return table_; }
 
  private:
+  Result<bool> at_end() const;
+
   CsvTable table_;
   RowOptions options_;
   std::uint64_t jobs_ = 0;

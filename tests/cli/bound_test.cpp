@@ -117,6 +117,19 @@ TEST_F(Commands, BoundComparesWindowsWithTheirOptimum) {
   EXPECT_NE(text.find("windows with a known optimum above 0: prices"), std::string::npos) << text;
 }
 
+TEST_F(Commands, BoundStopsComparingWindowsWhenTheTimeIsOver) {
+  out_of("generate --kind poisson --rate 12 --max-jobs 20 --seed 2 --out jobs.csv");
+  const std::string line =
+      "bound --jobs jobs.csv --gpus 1 --windows 6 --preemption none --time-limit 0";
+  const auto json = run(line + " --json").json();
+  EXPECT_EQ(json["windows"].size(), 0U);
+  EXPECT_EQ(json["windows_total"], 3);
+  const std::string text = out_of(line);
+  EXPECT_NE(text.find("the time was over after 0 of 3 windows; a longer --time-limit has more"),
+            std::string::npos)
+      << text;
+}
+
 // A bound that a run is below is made by hand; the experiment finds it in its files.
 }  // namespace
 }  // namespace partita::cli_test

@@ -96,6 +96,13 @@ TEST_F(Errors, BadRowsCanBeSkippedAndAreCounted) {
   EXPECT_NE(ran.err.find("1 row"), std::string::npos) << ran.err;
 }
 
+TEST_F(Errors, AFileOfBadRowsAloneIsNotSkippedOver) {
+  write("bad.csv", std::string(kHeader) + "b,0,x,c,0,5,4,3,2,1\n");
+  expect_complaint("simulate --jobs bad.csv --skip-bad-rows",
+                   "bad.csv has no row that can be used: 1 row skipped as bad; the first: bad.csv "
+                   "line 2, column deadline_s");
+}
+
 TEST_F(Errors, JobsThatFitNoSliceAreAnAnswerOfNo) {
   EXPECT_NE(of_row("big,0,10,c,100,5,4,3,2,1", 1).find("job 'big' needs 100 GiB"),
             std::string::npos);
