@@ -11,6 +11,7 @@
 #include "cli/run_report.h"
 #include "cli/table.h"
 #include "cli/value_parsers.h"
+#include "policies/layout_list.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/page_template.h"
@@ -23,6 +24,7 @@ using experiment::Advice;
 using experiment::AdvisedPolicy;
 using experiment::RunRecord;
 using experiment::TriedPolicy;
+using policies::with_runs;
 
 // Above this the queue grows from window to window.
 constexpr double kOverrunMax = 1.5;
@@ -98,12 +100,14 @@ Json changes_json(const TriedPolicy& judged, const TriedPolicy& today) {
 std::string today_tables(const Advice& advice, bool bold) {
   std::string text;
   for (const TriedPolicy& today : advice.today) {
-    text += fmt::format("Against today's {} ({}/{})", today.policy.name, today.policy.scheduler,
-                        today.policy.repartition);
+    const std::string name = with_runs(today.policy.name);
     if (!today.ran()) {
-      text += fmt::format(": cannot run these jobs ({})\n\n", today.cannot_run);
+      text +=
+          fmt::format("Left out: today's {} cannot run every job ({})\n\n", name, today.cannot_run);
       continue;
     }
+    text += fmt::format("Against today's {} ({}/{})", name, today.policy.scheduler,
+                        with_runs(today.policy.repartition));
     Table table({{"mean of the windows kept back", Align::kLeft},
                  {"today", Align::kRight},
                  {"advised", Align::kRight},
@@ -119,22 +123,36 @@ std::string today_tables(const Advice& advice, bool bold) {
   return text;
 }
 
+// Where there is nothing to compare with.
+std::string figures_table(const Advice& advice, bool bold) {
+  Table table({{"mean of the windows kept back", Align::kLeft}, {"advised", Align::kRight}});
+  for (const Figure& figure : kFigures) {
+    table.add({figure.name, with_interval(figure.values(advice.judged), figure.digits)});
+  }
+  return table.text(bold) + "\n";
+}
+
 std::string portfolio_table(const Advice& advice, bool bold) {
   Table table({{"tried on the windows to tune on", Align::kLeft},
                {"ET", Align::kRight},
                {"", Align::kLeft}});
   for (const TriedPolicy& tried : advice.portfolio) {
     const std::vector<double> et = tried.values(&RunRecord::et);
-    table.add({tried.policy.name, tried.ran() ? with_interval(et, 4) : "cannot run",
+    table.add({with_runs(tried.policy.name), tried.ran() ? with_interval(et, 4) : "cannot run",
                tried.ran() ? tried.remark : tried.cannot_run});
   }
   return table.text(bold);
 }
 
+// Of today's, what the advice is compared with, if there is one that can run every job.
+const TriedPolicy* rival_of(const Advice& advice) {
+  return advice.compared_with ? &advice.today[*advice.compared_with] : nullptr;
+}
+
 // The windows kept back decide, whatever was found on the others.
 bool loses(const Advice& advice) {
-  const TriedPolicy& today = advice.today[advice.compared_with];
-  return !advice.keep_today && advice.judged.mean_et() > today.mean_et();
+  const TriedPolicy* rival = rival_of(advice);
+  return !advice.keep_today && rival != nullptr && advice.judged.mean_et() > rival->mean_et();
 }
 
 std::string layouts_sentence(const Advice& advice) {
@@ -142,20 +160,29 @@ std::string layouts_sentence(const Advice& advice) {
   if (loses(advice)) {
     return fmt::format(
         "Keep today's {}: on the windows kept back the best of the others was not better.",
-        advice.today[advice.compared_with].policy.name);
+        with_runs(rival_of(advice)->policy.name));
   }
+  if (!advice.no_static.empty()) return "No static layouts can run every job.";
   return advice.static_is_enough ? "Static layouts are enough: changing them did not pay."
                                  : "Layouts that change with the load pay here.";
 }
 
 std::string sentence_of(const Advice& advice) {
-  const TriedPolicy& today = advice.today[advice.compared_with];
-  return fmt::format(
-      "{} Against the best of today's ({}), ET changes by {}, {:+.1f} % in the geometric mean of "
-      "the windows.",
-      layouts_sentence(advice), today.policy.name,
-      percent_text(advice.judged.values(&RunRecord::et), today.values(&RunRecord::et)),
-      100 * (geometric_ratio(advice.judged, today) - 1));
+  std::string text = layouts_sentence(advice);
+  if (!advice.no_static.empty()) {
+    text += fmt::format(" Left out: mixes of static layouts ({}).", advice.no_static);
+  }
+  const TriedPolicy* today = rival_of(advice);
+  if (today == nullptr) {
+    return text + " None of today's policies can run every job, so nothing is compared with them.";
+  }
+  return text +
+         fmt::format(
+             " Against the best of today's ({}), ET changes by {}, {:+.1f} % in the geometric mean "
+             "of the windows.",
+             with_runs(today->policy.name),
+             percent_text(advice.judged.values(&RunRecord::et), today->values(&RunRecord::et)),
+             100 * (geometric_ratio(advice.judged, *today) - 1));
 }
 
 std::string drivers_text(const Advice& advice) {
@@ -173,13 +200,28 @@ std::string wrong_text(const Advice& advice) {
   std::string text;
   const double exact = advice.judged.mean_et();
   for (const experiment::WrongEstimates& wrong : advice.wrong) {
+    text += fmt::format("Run times wrong by about {:.0f} %: its ET changes by {:+.1f} %",
+                        100 * wrong.error, 100 * (wrong.et_advised / exact - 1));
+    if (wrong.et_today) {
+      text += fmt::format(", and is {:+.1f} % against {} with the same wrong times",
+                          100 * (wrong.et_advised / *wrong.et_today - 1),
+                          with_runs(rival_of(advice)->policy.name));
+    }
+    text += ".\n";
+  }
+  return text;
+}
+
+std::string bound_text(const Advice& advice) {
+  if (advice.bounds.empty()) return "";
+  std::string text = fmt::format(
+      "On {} of the windows its ET is {:.0f} % above a bound that no policy can beat.\n",
+      advice.bounds.size(), 100 * advice.bound_gap);
+  if (advice.bounds_cut_short > 0) {
     text += fmt::format(
-        "Run times wrong by about {:.0f} %: its ET changes by {:+.1f} %, and is {:+.1f} % against "
-        "{} "
-        "with the same wrong times.\n",
-        100 * wrong.error, 100 * (wrong.et_advised / exact - 1),
-        100 * (wrong.et_advised / wrong.et_today - 1),
-        advice.today[advice.compared_with].policy.name);
+        "The search for that bound was cut short by --time-limit on {} of them: a longer one may "
+        "prove that it is closer.\n",
+        advice.bounds_cut_short);
   }
   return text;
 }
@@ -197,7 +239,7 @@ Json figures_of(const Advice& advice) {
   Json figures = Json::array();
   Json tried = Json::array();
   for (const TriedPolicy& each : advice.portfolio) {
-    tried.push_back({each.policy.name, each.policy.repartition,
+    tried.push_back({with_runs(each.policy.name), with_runs(each.policy.repartition),
                      each.ran() ? fmt::format("{:.4f}", each.mean_et()) : "cannot run",
                      each.ran() ? each.remark : each.cannot_run});
   }
@@ -216,7 +258,8 @@ Json figures_of(const Advice& advice) {
   Json wrong = Json::array();
   for (const experiment::WrongEstimates& each : advice.wrong) {
     wrong.push_back({fmt::format("{:.0f} %", 100 * each.error),
-                     fmt::format("{:.4f}", each.et_advised), fmt::format("{:.4f}", each.et_today)});
+                     fmt::format("{:.4f}", each.et_advised),
+                     each.et_today ? fmt::format("{:.4f}", *each.et_today) : "cannot run"});
   }
   figures.push_back(table_figure("When run times are wrong", "ET, by how wrong they are.",
                                  {"wrong by about", "advised", "today"}, std::move(wrong)));
@@ -225,7 +268,8 @@ Json figures_of(const Advice& advice) {
 
 }  // namespace
 
-AdviceCommands advice_commands(const Values& values, const AdvisedPolicy& policy) {
+AdviceCommands advice_commands(const Values& values, const AdvisedPolicy& policy,
+                               const std::string& repartition) {
   const std::string preemption = format_preemption(policy.preemption);
   std::string workload;
   for (const auto& [name, value] : values.all()) {
@@ -238,13 +282,14 @@ AdviceCommands advice_commands(const Values& values, const AdvisedPolicy& policy
                                   : fmt::format(" {} {}", shown_name(*flag), quoted(value.text));
   }
   return {fmt::format("partita simulate{} --scheduler {} --repartition {} --preemption {}",
-                      workload, policy.scheduler, quoted(policy.repartition), preemption),
+                      workload, policy.scheduler, quoted(repartition), preemption),
           fmt::format("partita serve --backend nvml --policy {} --preemption {}",
-                      quoted(policy.scheduler + "/" + policy.repartition), preemption)};
+                      quoted(policy.scheduler + "/" + repartition), preemption)};
 }
 
 Json advice_json(const Values& values, const Advice& advice) {
-  const AdviceCommands commands = advice_commands(values, advice.advised);
+  const AdviceCommands commands =
+      advice_commands(values, advice.advised, advice.advised.repartition);
   Json json{{"advised", policy_json(advice.advised)},
             {"simulate", commands.simulate},
             {"serve", commands.serve},
@@ -266,7 +311,9 @@ Json advice_json(const Values& values, const Advice& advice) {
     }
     json["today"].push_back(std::move(row));
   }
-  json["compared_with"] = advice.today[advice.compared_with].policy.name;
+  const TriedPolicy* rival = rival_of(advice);
+  json["compared_with"] = rival == nullptr ? Json() : Json(rival->policy.name);
+  json["no_static_mix"] = advice.no_static.empty() ? Json() : Json(advice.no_static);
   json["drivers_from"] = advice.drivers_from;
   json["drivers"] = Json::object();
   for (const experiment::Driver& driver : advice.drivers) {
@@ -275,9 +322,12 @@ Json advice_json(const Values& values, const Advice& advice) {
   json["wrong_estimates"] = Json::array();
   for (const experiment::WrongEstimates& wrong : advice.wrong) {
     json["wrong_estimates"].push_back(
-        {{"error", wrong.error}, {"et_advised", wrong.et_advised}, {"et_today", wrong.et_today}});
+        {{"error", wrong.error},
+         {"et_advised", wrong.et_advised},
+         {"et_today", wrong.et_today ? Json(*wrong.et_today) : Json()}});
   }
   json["bound_windows"] = advice.bounds.size();
+  json["bounds_cut_short"] = advice.bounds_cut_short;
   json["above_bound_percent"] = 100 * advice.bound_gap;
   json["portfolio"] = Json::array();
   for (const TriedPolicy& tried : advice.portfolio) {
@@ -290,28 +340,28 @@ Json advice_json(const Values& values, const Advice& advice) {
 }
 
 std::string advice_text(const Values& values, const Advice& advice, bool bold) {
-  const AdvisedPolicy& use =
-      loses(advice) ? advice.today[advice.compared_with].policy : advice.advised;
-  const AdviceCommands commands = advice_commands(values, use);
+  const AdvisedPolicy& use = loses(advice) ? rival_of(advice)->policy : advice.advised;
+  const std::string rule = with_runs(use.repartition);
+  const AdviceCommands commands = advice_commands(values, use, rule);
   std::string text = fmt::format("Use {} with {} and preemption {}:\n\n  {}\n  {}\n\n{}\n\n",
-                                 use.scheduler, use.repartition, format_preemption(use.preemption),
+                                 use.scheduler, rule, format_preemption(use.preemption),
                                  commands.serve, commands.simulate, sentence_of(advice));
+  if (rival_of(advice) == nullptr) text += figures_table(advice, bold);
   text += today_tables(advice, bold) + drivers_text(advice) + wrong_text(advice);
-  if (!advice.bounds.empty()) {
-    text += fmt::format(
-        "On {} of the windows its ET is {:.0f} % above a bound that no policy can beat.\n",
-        advice.bounds.size(), 100 * advice.bound_gap);
-  }
+  text += bound_text(advice);
   if (advice.overrun > kOverrunMax) {
     text += fmt::format(
         "The fleet does not keep up: the jobs of a window take {:.1f} times its length. On these "
         "GPUs the queue grows, and no policy changes that.\n",
         advice.overrun);
   }
+  const std::string length = advice.window > Micros{}
+                                 ? " of " + shown_seconds(advice.window.to_seconds())
+                                 : "";  // a batch of jobs has none
   text += fmt::format(
-      "\nChosen on {} windows of {}, judged on {} others; each begins with idle GPUs. 95 % "
-      "intervals, window by window.\n\n",
-      advice.tune_windows, shown_seconds(advice.window.to_seconds()), advice.test_windows);
+      "\nChosen on {} windows{}, judged on {} others; each begins with idle GPUs. 95 % intervals, "
+      "window by window.\n\n",
+      advice.tune_windows, length, advice.test_windows);
   return text + portfolio_table(advice, bold);
 }
 
@@ -321,14 +371,15 @@ Result<std::string> advice_page(const Values& values, const Advice& advice) {
     runs.insert(runs.end(), today.runs.begin(), today.runs.end());
   }
   report::PageInput input{.runs = runs, .notes = {}};
-  const AdviceCommands commands = advice_commands(values, advice.advised);
-  input.notes.title =
-      fmt::format("Advice: {} with {}, preemption {}", advice.advised.scheduler,
-                  advice.advised.repartition, format_preemption(advice.advised.preemption));
+  const std::string rule = with_runs(advice.advised.repartition);
+  const AdviceCommands commands = advice_commands(values, advice.advised, rule);
+  input.notes.title = fmt::format("Advice: {} with {}, preemption {}", advice.advised.scheduler,
+                                  rule, format_preemption(advice.advised.preemption));
   // The page has its own figures, with the intervals of the test that decides.
   input.notes.source = layouts_sentence(advice) + " " + commands.serve;
   input.notes.generated_by = command_text(Verb::kAdvise, values);
-  input.notes.settings = {{runs.front().setting, advice.today[advice.compared_with].policy.name}};
+  const AdvisedPolicy& reference = advice.compared_with ? rival_of(advice)->policy : advice.advised;
+  input.notes.settings = {{runs.front().setting, reference.name}};
   input.notes.figures = figures_of(advice);
   const auto data = report::page_data(input);
   if (!data) return data.error();

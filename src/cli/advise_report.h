@@ -14,7 +14,9 @@ struct AdviceCommands {
   std::string simulate;
   std::string serve;
 };
-AdviceCommands advice_commands(const Values& values, const experiment::AdvisedPolicy& policy);
+// `repartition` is that of the policy, written as it is to be shown.
+AdviceCommands advice_commands(const Values& values, const experiment::AdvisedPolicy& policy,
+                               const std::string& repartition);
 
 nlohmann::ordered_json advice_json(const Values& values, const experiment::Advice& advice);
 std::string advice_text(const Values& values, const experiment::Advice& advice, bool bold);

@@ -145,7 +145,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Layouts of the GPUs: none (whole GPUs), static:LAYOUTS, "
                  "timetable:HH:MM=LAYOUTS,... or another that `partita policies` lists; a layout "
                  "is a number, tNUMBER or a text such as 4g.20gb:0,3g.20gb:4; several with a text "
-                 "among them are separated by semicolons.",
+                 "among them are separated by semicolons; 2x28 is layout 2 for 28 GPUs.",
      .verbs = kRuns, .section = "policy", .choices = repartitioner_names},
     {.name = "preemption", .kind = ValueKind::kText,
      .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "pays=30",
@@ -198,7 +198,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "time-limit", .kind = ValueKind::kNumber, .metavar = "SECONDS",
      .default_text = "60", .low = 0, .high = kSecondsMax, .unit = "s",
      .sentence = "Time for all bounds together; what is proven by then is reported.",
-     .verbs = set_of(Verb::kBound, Verb::kSimulate, Verb::kCompare)},
+     .verbs = set_of(Verb::kBound, Verb::kSimulate, Verb::kCompare, Verb::kAdvise)},
     {.name = "bounds", .kind = ValueKind::kSwitch,
      .sentence = "Also bound what any schedule could reach, and show the gap of every result to "
                  "that.",
@@ -295,7 +295,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Generator of jobs: batches in the manner of MIGM, the papers' day, "
                  "constant-rate Poisson arrivals, or a workload after real traces; generate takes "
                  "papers when none is given.",
-     .verbs = kRuns | set_of(Verb::kGenerate), .section = "workload", .choices = generator_names},
+     .verbs = kRuns | set_of(Verb::kGenerate, Verb::kAdvise), .section = "workload",
+     .choices = generator_names},
     {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
      .unit = "h",
      .sentence = "Jobs arrive in this many hours; 24 by default, and for poisson only when given.",
@@ -413,7 +414,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Dialect of the trace; the default is what its columns say.",
      .verbs = kReads, .section = "workload", .only_for = "trace", .choices = dialect_names},
     {.name = "skip-bad-rows", .kind = ValueKind::kSwitch,
-     .sentence = "Count rows that cannot be used, report them and go on.",
+     .sentence = "Count rows that cannot be used, report them and go on with the others.",
      .verbs = kReads, .section = "workload", .only_for = "trace"},
     {.name = "origin", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "first",
      .sentence = "Zero of time: first (the earliest row), midnight (of its day) or a time as the "

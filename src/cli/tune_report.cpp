@@ -131,7 +131,7 @@ std::string validation_table(const TunedMix& tuned, bool bold) {
 }
 
 std::string rival_sentence(const TunedMix& tuned, const Rival& rival) {
-  const std::string name = with_runs(name);
+  const std::string name = with_runs(rival.name);
   if (rival.et.empty()) {
     return fmt::format("{} cannot run every job: {}.", name, rival.reason);
   }

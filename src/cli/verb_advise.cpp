@@ -7,12 +7,15 @@
 
 #include "base/text.h"
 #include "cli/advise_report.h"
+#include "cli/bound_report.h"
 #include "cli/day_sources.h"
 #include "cli/generator_options.h"
 #include "cli/output_file.h"
 #include "cli/progress_bar.h"
 #include "cli/report_page.h"
+#include "cli/run_report.h"
 #include "cli/run_settings.h"
+#include "cli/table.h"
 #include "cli/value_parsers.h"
 #include "cli/verbs.h"
 #include "cli/workloads.h"
@@ -24,6 +27,20 @@ namespace {
 // Hours, the longest that makes enough windows is taken: a day, unless the jobs span only a few.
 constexpr std::array kWindowHours{24.0, 12.0, 6.0, 3.0, 1.0, 0.5, 0.25, 1.0 / 12};
 constexpr std::uint64_t kTuneWindowsWanted = 4;
+
+// Says what is there and how much more it takes. `made` is the best that any length of window made.
+Error too_few(const Values& values, const workload::Trace& trace, std::size_t made) {
+  const std::size_t jobs_min = experiment::Windows{}.jobs_min;
+  const Micros last = trace.jobs.empty() ? Micros{} : trace.jobs.back().arrival;
+  return Error{fmt::format(
+      "{} has {} jobs within {}, and the best that windows of 5 min to 24 h make of them is {} "
+      "with "
+      "{} jobs or more; advice needs {}, of which every third is tuned on: at least {} jobs, "
+      "spread "
+      "over time (`partita compare` needs no windows)",
+      values.text("jobs"), with_commas(trace.jobs.size()), shown_seconds(last.to_seconds()), made,
+      jobs_min, experiment::kAdviseWindowsMin, jobs_min * experiment::kAdviseWindowsMin)};
+}
 
 Result<experiment::DaySource> windows_of_jobs(const Values& values, const Console& console) {
   if (values.given("window") != nullptr && values.given("window")->typed) {
@@ -45,6 +62,8 @@ Result<experiment::DaySource> windows_of_jobs(const Values& values, const Consol
     if (!best || days->tune_days_max > best->tune_days_max) best = *std::move(days);
     if (best->tune_days_max >= kTuneWindowsWanted) break;
   }
+  const std::size_t made = best ? best->tune_days_max + best->test_days_max : 0;
+  if (made < experiment::kAdviseWindowsMin) return too_few(values, jobs->trace, made);
   return best;
 }
 
@@ -99,6 +118,8 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
   }
   if (values.given("evaluations") != nullptr) options.evaluations = values.count("evaluations");
   options.windows_max = values.count("advise-windows");
+  options.bound_seconds = values.number("time-limit");
+  options.clock = clock_seconds;
   options.seed = values.count("seed");
   options.threads = values.given("threads") != nullptr
                         ? static_cast<std::size_t>(values.count("threads"))

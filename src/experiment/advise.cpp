@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -37,8 +38,14 @@ int moving_parts(const AdvisedPolicy& policy) {
   return (policy.preemption.mode == Mode::kNone ? 0 : 1) + (layouts_change ? 2 : 0);
 }
 
-std::string today_name(const AdvisedPolicy& policy) {
-  return "today: " + policy.name;
+constexpr const char* kToday = "today: ";  // begins the names of today's in the portfolio
+
+bool is_todays(const AdvisedPolicy& policy) {
+  return policy.name.starts_with(kToday);
+}
+
+bool makes_on_demand(const AdvisedPolicy& policy) {
+  return policy.repartition.starts_with("ondemand");
 }
 
 // A budget keeps windows of long jobs, which forecasts run to the end of, to seconds.
@@ -93,18 +100,26 @@ class Adviser {
 
  private:
   Result<Windows> make_windows(Role role, std::uint64_t available) const;
-  Status search_mixes();
+  void search_mixes();
   std::vector<AdvisedPolicy> portfolio() const;
+  std::vector<AdvisedPolicy> on_demand_portfolio() const;
   std::vector<AdvisedPolicy> todays() const;
   std::vector<TriedPolicy> run_all(const std::vector<AdvisedPolicy>& policies, Role role,
                                    double error = 0);
-  Status choose(Advice& advice);
-  Status judge(Advice& advice);
+  Status choose_and_judge(Advice& advice);
+  TriedPolicy* choose(std::vector<TriedPolicy>& tried) const;
+  void judge(Advice& advice);
   void find_drivers(Advice& advice);
   void try_wrong_estimates(Advice& advice);
-  Status find_bounds(Advice& advice) const;
+  Status find_bounds(Advice& advice);
+  // What follows is this part of all work.
+  void stage(double from, double to) {
+    stage_from_ = from;
+    stage_to_ = to;
+    at(0);
+  }
   void at(double part) const {
-    if (options_.progress) options_.progress(part);
+    if (options_.progress) options_.progress(stage_from_ + part * (stage_to_ - stage_from_));
   }
 
   const DaySource& days_;
@@ -114,6 +129,9 @@ class Adviser {
   std::string uniform_;     // the best layout for all GPUs, without preemption
   std::string tuned_;       // the best mix without preemption
   std::string tuned_pays_;  // with it; empty where jobs are not interrupted
+  std::string no_static_;   // why no mix can run every job; then these three are empty
+  double stage_from_ = 0;
+  double stage_to_ = 0;
 };
 
 // Evenly taken where there are more than are looked at.
@@ -132,7 +150,7 @@ Result<Windows> Adviser::make_windows(Role role, std::uint64_t available) const 
                   days_.tune_days_max, days_.test_days_max, kWindowsMin)};
 }
 
-Status Adviser::search_mixes() {
+void Adviser::search_mixes() {
   const auto search = [&](decide::Preemption preemption) {
     TuneSetting setting{options_.run, "mdd", options_.seed};
     setting.run.preemption = preemption;
@@ -142,23 +160,48 @@ Status Adviser::search_mixes() {
     tune.also_to_fit = test_;
     tune.seed = options_.seed;
     tune.threads = options_.threads;
+    tune.progress = [this](double part) { at(part); };
     return tune_mix(tune_, setting, tune);
   };
+  stage(0, options_.checkpoint_cost ? 0.2 : 0.35);
   const auto none = search(kNoPreemption);
-  if (!none) return none.error();
+  if (!none) {
+    no_static_ = none.error().message;
+    return;
+  }
   tuned_ = to_text(none->plan);
   uniform_ = to_text(none->start);
-  at(0.2);
-  if (!options_.checkpoint_cost) return {};
+  if (!options_.checkpoint_cost) return;
+  stage(0.2, 0.35);
   const auto pays = search({Mode::kPays, *options_.checkpoint_cost});
-  if (!pays) return pays.error();
-  tuned_pays_ = to_text(pays->plan);
-  at(0.35);
-  return {};
+  tuned_pays_ = pays ? to_text(pays->plan) : tuned_;
+}
+
+// Where no static mix will do: instances made as jobs come, by what they ask for.
+std::vector<AdvisedPolicy> Adviser::on_demand_portfolio() const {
+  std::vector<AdvisedPolicy> policies;
+  const auto add = [&](const std::string& name, const char* scheduler, const std::string& rule) {
+    policies.push_back({name, scheduler, rule, kNoPreemption});
+    if (!options_.checkpoint_cost) return;
+    policies.push_back({name + ", preemption that pays",
+                        scheduler,
+                        rule,
+                        {Mode::kPays, *options_.checkpoint_cost}});
+  };
+  const std::string rule = "ondemand:least-fragmenting";
+  add("mdd/on demand", "mdd+requested", rule);
+  add("sjf/on demand", "sjf+requested", rule);
+  add("mdd/on demand, half speed", "mdd+half-speed", rule + ",half-speed");
+  add("mdd/whole GPUs", "mdd", "none");
+  for (const std::string& adaptive : options_.repartitioners) {
+    add("mdd/" + adaptive, "mdd", adaptive);
+  }
+  return policies;
 }
 
 // The rules that win somewhere (docs/evidence.md) on the layouts that were found.
 std::vector<AdvisedPolicy> Adviser::portfolio() const {
+  if (!no_static_.empty()) return on_demand_portfolio();
   std::vector<AdvisedPolicy> policies;
   const auto add = [&](std::string name, const char* scheduler, const std::string& repartition,
                        decide::Preemption preemption) {
@@ -195,9 +238,13 @@ std::vector<AdvisedPolicy> Adviser::portfolio() const {
 // First come first served, as a queue of Slurm or Kubernetes without tuning.
 std::vector<AdvisedPolicy> Adviser::todays() const {
   if (!options_.today.empty()) return options_.today;
-  return {{"static by hand", "fifo", uniform_, kNoPreemption},
-          {"whole GPUs", "fifo", "none", kNoPreemption},
-          {"on demand", "fifo+requested", "ondemand:least-fragmenting", kNoPreemption}};
+  std::vector<AdvisedPolicy> usual{
+      {"whole GPUs", "fifo", "none", kNoPreemption},
+      {"on demand", "fifo+requested", "ondemand:least-fragmenting", kNoPreemption}};
+  if (no_static_.empty()) {
+    usual.insert(usual.begin(), {"static by hand", "fifo", uniform_, kNoPreemption});
+  }
+  return usual;
 }
 
 std::vector<TriedPolicy> Adviser::run_all(const std::vector<AdvisedPolicy>& policies, Role role,
@@ -207,9 +254,11 @@ std::vector<TriedPolicy> Adviser::run_all(const std::vector<AdvisedPolicy>& poli
   run.estimate_error = error;
   run.estimate_seed = options_.seed;
   std::vector<Result<OneRun>> results(policies.size() * windows.size(), Error{""});
+  std::atomic<std::size_t> done = 0;
   for_each_index(results.size(), options_.threads, [&](std::size_t i) {
     results[i] = run_once(windows[i % windows.size()], policies[i / windows.size()], run,
                           options_.seed, i % windows.size(), role);
+    at(static_cast<double>(++done) / static_cast<double>(results.size()));
   });
   std::vector<TriedPolicy> tried;
   for (std::size_t p = 0; p < policies.size(); ++p) {
@@ -231,27 +280,9 @@ std::vector<TriedPolicy> Adviser::run_all(const std::vector<AdvisedPolicy>& poli
   return tried;
 }
 
-// The best with the fewest moving parts, and from there on only to what is worth it.
-Status Adviser::choose(Advice& advice) {
-  std::vector<AdvisedPolicy> policies = portfolio();
-  // What runs already competes too, and needs nothing new.
-  const std::size_t todays_begin = policies.size();
-  for (AdvisedPolicy policy : todays()) {
-    policy.name = today_name(policy);
-    policies.push_back(std::move(policy));
-  }
-  advice.portfolio = run_all(policies, Role::kTune);
-  std::vector<TriedPolicy>& tried = advice.portfolio;
-  const auto is_todays = [&](const AdvisedPolicy& policy) {
-    return std::find_if(policies.begin() + static_cast<std::ptrdiff_t>(todays_begin),
-                        policies.end(), [&](const AdvisedPolicy& each) {
-                          return each.name == policy.name;
-                        }) != policies.end();
-  };
-  std::ranges::stable_sort(tried, {}, [](const TriedPolicy& each) {
-    return each.ran() ? each.mean_et() : std::numeric_limits<double>::infinity();
-  });
-  if (!tried.front().ran()) return Error{tried.front().cannot_run};
+// The best with the fewest moving parts, and from there on only to what is worth it; nothing when
+// none can run every job. REQUIRES: best first.
+TriedPolicy* Adviser::choose(std::vector<TriedPolicy>& tried) const {
   TriedPolicy* chosen = nullptr;
   for (int parts = 0; parts <= 3; ++parts) {
     const auto best = std::ranges::find_if(tried, [&](const TriedPolicy& each) {
@@ -279,43 +310,71 @@ Status Adviser::choose(Advice& advice) {
                                  100 * change->share, chosen->policy.name);
     }
   }
-  CHECK(chosen != nullptr);
-  chosen->remark = "chosen";
-  advice.advised = chosen->policy;
-  advice.static_is_enough = moving_parts(chosen->policy) < 2;
-  advice.keep_today = is_todays(chosen->policy);
+  if (chosen != nullptr) chosen->remark = "chosen";
+  return chosen;
+}
+
+// What cannot run the windows kept back is left out as what cannot run the others is.
+Status Adviser::choose_and_judge(Advice& advice) {
+  std::vector<AdvisedPolicy> policies = portfolio();
+  // What runs already competes too, and needs nothing new.
+  for (AdvisedPolicy policy : todays()) {
+    policy.name = kToday + policy.name;
+    policies.push_back(std::move(policy));
+  }
+  stage(0.35, 0.6);
+  advice.portfolio = run_all(policies, Role::kTune);
+  while (true) {
+    for (TriedPolicy& each : advice.portfolio) each.remark.clear();
+    std::ranges::stable_sort(advice.portfolio, {}, [](const TriedPolicy& each) {
+      return each.ran() ? each.mean_et() : std::numeric_limits<double>::infinity();
+    });
+    TriedPolicy* const chosen = choose(advice.portfolio);
+    if (chosen == nullptr) {
+      return Error{"nothing that was tried can run every job: " +
+                   advice.portfolio.front().cannot_run};
+    }
+    advice.advised = chosen->policy;
+    judge(advice);
+    if (advice.judged.ran()) break;
+    chosen->cannot_run = advice.judged.cannot_run;
+    chosen->runs.clear();
+    chosen->p95_wait_s.clear();
+  }
+  advice.static_is_enough = moving_parts(advice.advised) < 2;
+  advice.keep_today = is_todays(advice.advised);
   return {};
 }
 
-Status Adviser::judge(Advice& advice) {
+void Adviser::judge(Advice& advice) {
   std::vector<AdvisedPolicy> policies = todays();
   policies.push_back(advice.advised);
+  stage(0.6, 0.7);
   std::vector<TriedPolicy> tried = run_all(policies, Role::kTest);
   advice.judged = std::move(tried.back());
   tried.pop_back();
   advice.today = std::move(tried);
-  if (!advice.judged.ran()) return Error{advice.judged.cannot_run};
-  advice.overrun =
-      mean(advice.judged.values(&RunRecord::makespan_s)) / options_.run.horizon.to_seconds();
+  if (!advice.judged.ran()) return;
+  // Batches of jobs have no length of their own.
+  const double length = options_.run.horizon.to_seconds();
+  advice.overrun = length > 0 ? mean(advice.judged.values(&RunRecord::makespan_s)) / length : 0;
   double best = std::numeric_limits<double>::infinity();
+  advice.compared_with.reset();
   for (std::size_t i = 0; i < advice.today.size(); ++i) {
     if (!advice.today[i].ran() || advice.today[i].mean_et() >= best) continue;
     best = advice.today[i].mean_et();
     advice.compared_with = i;
   }
-  if (std::isfinite(best)) return {};
-  return Error{fmt::format("none of today's policies can run all jobs: {}",
-                           advice.today.front().cannot_run)};
 }
 
 // Each part is today's or the advised one: eight policies, of which two are known.
 void Adviser::find_drivers(Advice& advice) {
   const TriedPolicy* from = nullptr;
   for (const TriedPolicy& each : advice.today) {
-    if (!each.ran() || each.policy.repartition.starts_with("ondemand")) continue;
+    if (!each.ran() || makes_on_demand(each.policy)) continue;
     if (from == nullptr || each.mean_et() < from->mean_et()) from = &each;
   }
-  if (from == nullptr || from->policy == advice.advised) return;
+  if (from == nullptr || from->policy == advice.advised || makes_on_demand(advice.advised)) return;
   const AdvisedPolicy& today = from->policy;
   const AdvisedPolicy& advised = advice.advised;
   std::vector<AdvisedPolicy> mixed;
@@ -324,6 +383,7 @@ void Adviser::find_drivers(Advice& advice) {
                      (parts & 4U) != 0 ? advised.repartition : today.repartition,
                      (parts & 2U) != 0 ? advised.preemption : today.preemption});
   }
+  stage(0.7, 0.8);
   const std::vector<TriedPolicy> tried = run_all(mixed, Role::kTest);
   if (!std::ranges::all_of(tried, &TriedPolicy::ran)) return;
   const auto gain = [&](unsigned with, unsigned without) {
@@ -342,31 +402,48 @@ void Adviser::find_drivers(Advice& advice) {
 }
 
 void Adviser::try_wrong_estimates(Advice& advice) {
-  const AdvisedPolicy& today = advice.today[advice.compared_with].policy;
+  std::vector<AdvisedPolicy> policies{advice.advised};
+  if (advice.compared_with) policies.push_back(advice.today[*advice.compared_with].policy);
+  double from = 0.8;
   for (const double error : kWrongBy) {
-    const auto tried = run_all({advice.advised, today}, Role::kTest, error);
-    if (!tried[0].ran() || !tried[1].ran()) continue;
-    advice.wrong.push_back({error, tried[0].mean_et(), tried[1].mean_et()});
+    stage(from, from + 0.1 / static_cast<double>(kWrongBy.size()));
+    from = stage_to_;
+    const auto tried = run_all(policies, Role::kTest, error);
+    if (!std::ranges::all_of(tried, &TriedPolicy::ran)) continue;
+    advice.wrong.push_back({error, tried[0].mean_et(), {}});
+    if (advice.compared_with) advice.wrong.back().et_today = tried[1].mean_et();
   }
 }
 
-Status Adviser::find_bounds(Advice& advice) const {
+Status Adviser::find_bounds(Advice& advice) {
   const std::size_t count = std::min<std::size_t>(test_.size(), options_.bound_windows);
   if (count == 0) return {};
-  std::vector<Result<RunRecord>> found(count, Error{""});
+  BoundLimit limit;
+  if (options_.clock) limit.clock = options_.clock;
+  // So many windows in turn on each thread share the time.
+  const std::size_t in_turn =
+      (count + options_.threads - 1) / std::max<std::size_t>(1, options_.threads);
+  limit.seconds_max = options_.bound_seconds / static_cast<double>(in_turn);
+  stage(0.9, 1);
+  std::vector<Result<BoundOfDay>> found(count, Error{""});
+  std::atomic<std::size_t> done = 0;
   for_each_index(count, options_.threads, [&](std::size_t i) {
-    found[i] = bound_record(test_[i], options_.run, advice.advised.preemption.mode != Mode::kNone);
+    found[i] =
+        bound_within(limit, test_[i], options_.run, advice.advised.preemption.mode != Mode::kNone);
+    at(static_cast<double>(++done) / static_cast<double>(count));
   });
   double et = 0;
   double bound = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (!found[i]) return found[i].error();
-    found[i]->experiment = "advise";
-    found[i]->setting = advice.judged.runs[i].setting;
-    found[i]->seed = advice.judged.runs[i].seed;
-    advice.bounds.push_back(*found[i]);
+    RunRecord& record = found[i]->record;
+    record.experiment = "advise";
+    record.setting = advice.judged.runs[i].setting;
+    record.seed = advice.judged.runs[i].seed;
     et += advice.judged.runs[i].et;
-    bound += found[i]->et;
+    bound += record.et;
+    advice.bounds_cut_short += found[i]->cut_short ? 1 : 0;
+    advice.bounds.push_back(std::move(record));
   }
   advice.bound_gap = bound > 0 ? et / bound - 1 : 0;
   return {};
@@ -379,21 +456,16 @@ Result<Advice> Adviser::run() {
   if (!test) return test.error();
   tune_ = *std::move(tune);
   test_ = *std::move(test);
-  if (const Status searched = search_mixes(); !searched) return searched.error();
+  search_mixes();
   Advice advice;
   advice.window = days_.window;
   advice.tune_windows = tune_.size();
   advice.test_windows = test_.size();
-  if (const Status chosen = choose(advice); !chosen) return chosen.error();
-  at(0.6);
-  if (const Status judged = judge(advice); !judged) return judged.error();
-  at(0.7);
+  advice.no_static = no_static_;
+  if (const Status chosen = choose_and_judge(advice); !chosen) return chosen.error();
   find_drivers(advice);
-  at(0.8);
   try_wrong_estimates(advice);
-  at(0.9);
   if (const Status bounded = find_bounds(advice); !bounded) return bounded.error();
-  at(1);
   return advice;
 }
 

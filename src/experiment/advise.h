@@ -19,6 +19,9 @@
 
 namespace partita::experiment {
 
+// Windows, of which every third is tuned on, so that there are three of each kind.
+inline constexpr std::size_t kAdviseWindowsMin = 9;
+
 struct AdvisedPolicy {
   std::string name;
   std::string scheduler;
@@ -41,6 +44,8 @@ struct AdviseOptions {
   std::uint64_t evaluations = 400;               // of each search for a mix
   std::uint64_t windows_max = 60;                // of each kind, evenly taken
   std::uint64_t bound_windows = 5;               // on which the bound is computed
+  double bound_seconds = 60;                     // for all of them together, by this clock
+  std::function<double()> clock = {};            // seconds; without one no limit strikes
   std::uint64_t seed = 1;
   std::size_t threads = 1;                    // changes the time, not the result
   std::function<void(double)> progress = {};  // fraction done
@@ -70,12 +75,13 @@ struct Driver {
 struct WrongEstimates {
   double error = 0;  // standard deviation of the logarithm of the factor
   double et_advised = 0;
-  double et_today = 0;
+  std::optional<double> et_today;  // where one of today's policies can run every job
 };
 
 struct Advice {
   AdvisedPolicy advised;
   bool static_is_enough = false;  // layouts that change did not pay
+  std::string no_static;          // why no static mix can run every job; empty where one can
   std::size_t tune_windows = 0;
   std::size_t test_windows = 0;
   Micros window;            // length of one; each begins with idle GPUs
@@ -84,17 +90,19 @@ struct Advice {
   std::vector<TriedPolicy> portfolio;  // on the windows to tune on, best first
   TriedPolicy judged;                  // on the others, as all that follows
   std::vector<TriedPolicy> today;
-  std::size_t compared_with = 0;  // of today's, the best one
+  std::optional<std::size_t> compared_with;  // of today's, the best one that can run every job
   // From the best of today's that has no instance made for each job: the placement belongs to that,
   // and no half of it can be run. Empty where there is no such one, or it is the advice itself.
   std::vector<Driver> drivers;
   std::string drivers_from;
   std::vector<WrongEstimates> wrong;
-  std::vector<RunRecord> bounds;  // of the first windows
-  double bound_gap = 0;           // ET of the advice above the bound, as a share of it, there
+  std::vector<RunRecord> bounds;     // of the first windows
+  double bound_gap = 0;              // ET of the advice above the bound, as a share of it, there
+  std::size_t bounds_cut_short = 0;  // of these windows, by bound_seconds
 };
 
-// Fails when the days have too few windows, or when nothing can run all jobs.
+// A policy that cannot run every job is left out, a static mix that cannot be as well. Fails when
+// the days have too few windows, or when nothing can run all jobs.
 Result<Advice> advise(const DaySource& days, const AdviseOptions& options);
 
 }  // namespace partita::experiment

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -100,6 +101,109 @@ TEST(Advise, TheNumberOfThreadsChangesNothing) {
   ASSERT_TRUE(one.ok() && three.ok());
   EXPECT_EQ(one->judged.runs, three->judged.runs);
   EXPECT_EQ(one->advised.repartition, three->advised.repartition);
+}
+
+// One GPU, whole for every fourth job and in pieces for the others: no static layout has both.
+DaySource exact_days() {
+  workload::Trace trace;
+  trace.class_names = {"c"};
+  for (int i = 0; i < 360; ++i) {
+    workload::Job job;
+    job.arrival = Micros::seconds(i * 600);
+    job.deadline = job.arrival + Micros::seconds(2'000);
+    job.time.fill(workload::kNoTime);
+    if (i % 4 == 0) {
+      job.time.back() = Micros::seconds(200 + i % 7);
+    } else {
+      job.time.front() = Micros::seconds(900 + i % 11);
+    }
+    trace.add(job, std::to_string(i));
+  }
+  Windows windows;
+  windows.length = Micros::seconds(4 * 3600);
+  return *trace_days(trace, "exact", windows);
+}
+
+AdviseOptions one_gpu() {
+  AdviseOptions options = small_options();
+  options.run.gpus = 1;
+  return options;
+}
+
+TEST(Advise, AdvisesLayoutsOnDemandWhereNoStaticMixCanRunEveryJob) {
+  const auto advice = advise(exact_days(), one_gpu());
+  ASSERT_TRUE(advice.ok()) << advice.error().message;
+  EXPECT_TRUE(advice->advised.repartition.starts_with("ondemand")) << advice->advised.repartition;
+  EXPECT_NE(advice->no_static.find("cannot be cut so that every job fits"), std::string::npos);
+  EXPECT_FALSE(advice->static_is_enough);
+  for (const TriedPolicy& tried : advice->portfolio) {
+    EXPECT_FALSE(tried.policy.repartition.starts_with("static")) << tried.policy.name;
+  }
+  EXPECT_TRUE(advice->compared_with.has_value());
+}
+
+TEST(Advise, LeavesOutWhatIsDoneTodayWhereItCannotRunSomeJob) {
+  constexpr decide::Preemption kNone{decide::Preemption::Mode::kNone, {}};
+  AdviseOptions options = one_gpu();
+  options.today = {{"whole", "fifo", "none", kNone},
+                   {"on demand", "fifo+requested", "ondemand", kNone}};
+  const auto some = advise(exact_days(), options);
+  ASSERT_TRUE(some.ok()) << some.error().message;
+  EXPECT_FALSE(some->today[0].ran());
+  EXPECT_NE(some->today[0].cannot_run, "");
+  EXPECT_EQ(some->compared_with, std::optional<std::size_t>(1));
+  options.today.pop_back();
+  const auto none = advise(exact_days(), options);
+  ASSERT_TRUE(none.ok()) << none.error().message;
+  EXPECT_FALSE(none->compared_with.has_value());
+  EXPECT_TRUE(none->judged.ran());
+  ASSERT_FALSE(none->wrong.empty());
+  EXPECT_FALSE(none->wrong.front().et_today.has_value());
+}
+
+// Days on which only those to tune on can be run on whole GPUs.
+TEST(Advise, LeavesOutWhatCannotRunTheWindowsKeptBack) {
+  const DaySource exact = exact_days();
+  DaySource days = exact;
+  days.make = [exact](std::uint64_t seed) -> Result<workload::Trace> {
+    auto window = exact.make(seed);
+    if (role_of_seed(seed) == Role::kTest) return window;
+    for (workload::Job& job : window->jobs) {
+      job.time.fill(workload::kNoTime);
+      job.time.back() = Micros::seconds(200);
+    }
+    return window;
+  };
+  AdviseOptions options = one_gpu();
+  options.today = {{"whole", "fifo", "none", {decide::Preemption::Mode::kNone, {}}}};
+  const auto advice = advise(days, options);
+  ASSERT_TRUE(advice.ok()) << advice.error().message;
+  EXPECT_TRUE(advice->judged.ran());
+  EXPECT_TRUE(advice->advised.repartition.starts_with("ondemand"));
+}
+
+TEST(Advise, ABoundThatTakesTooLongIsCutShortAndCounted) {
+  AdviseOptions options = small_options();
+  options.bound_windows = 2;
+  const auto whole = advise(small_days(), options);
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  EXPECT_EQ(whole->bounds_cut_short, 0U);
+  options.bound_seconds = 0;
+  options.clock = [] { return 0.0; };
+  const auto cut = advise(small_days(), options);
+  ASSERT_TRUE(cut.ok()) << cut.error().message;
+  EXPECT_EQ(cut->bounds_cut_short, 2U);
+  EXPECT_GE(cut->bound_gap, whole->bound_gap);
+}
+
+TEST(Advise, SaysHowFarItIsAndNeverGoesBack) {
+  AdviseOptions options = small_options();
+  std::vector<double> parts;
+  options.progress = [&](double part) { parts.push_back(part); };
+  ASSERT_TRUE(advise(small_days(), options).ok());
+  ASSERT_GT(parts.size(), 50U);
+  EXPECT_TRUE(std::ranges::is_sorted(parts));
+  EXPECT_DOUBLE_EQ(parts.back(), 1);
 }
 
 TEST(Advise, SaysWhenThereAreTooFewWindows) {

@@ -154,8 +154,10 @@ Result<std::vector<workload::Trace>> trace_windows(const workload::Trace& trace,
   CHECK(windows.length > Micros{});
   Days days = cut(trace, windows);
   if (!days.empty()) return days;
-  return Error{fmt::format("{} has no {:g} hours with {} jobs or more", name,
-                           windows.length.to_seconds() / 3600, windows.jobs_min)};
+  return Error{fmt::format(
+      "{} has {} jobs, and no window of {:.4g} hours with {} or more of them: longer windows "
+      "(--window), a larger share (--sample) or more jobs are needed",
+      name, trace.jobs.size(), windows.length.to_seconds() / 3600, windows.jobs_min)};
 }
 
 Result<DaySource> trace_days(const workload::Trace& trace, const std::string& name,

@@ -92,7 +92,9 @@ TEST(TraceDays, WindowsWithTooFewJobsArePassedOverAndNoneAtAllIsAnError) {
             2U);
   const auto none = trace_days(trace, "x.csv", {.length = kHour, .share = 1, .jobs_min = 7});
   ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().message, "x.csv has no 1 hours with 7 jobs or more");
+  EXPECT_EQ(none.error().message,
+            "x.csv has 13 jobs, and no window of 1 hours with 7 or more of them: longer windows "
+            "(--window), a larger share (--sample) or more jobs are needed");
 }
 
 }  // namespace
