@@ -19,6 +19,7 @@ constexpr double kDropErrors = 1;         // standard errors by which a change i
 constexpr double kDropErrorsFirst = 3;    // the same of a first mix, of which there are few
 constexpr int kShakes = 3;                // changes made at once to leave a local optimum
 constexpr int kVainShakesMax = 4;         // in a row; then the search ends
+constexpr double kSpentLeast = 0.5;       // of the evaluations: before that it goes on shaking
 constexpr int kShakeTries = 50;           // to find a plan that meets the needs
 constexpr std::size_t kFinishedKept = 2;  // one of them is not the plan chosen
 constexpr double kLeastGain = 1e-9;       // of the sum: less is rounding
@@ -75,7 +76,7 @@ class Search {
   Result<Scored> best_first();
   std::size_t best_at_first_glance(const std::vector<LayoutPlan>& plans);
   LayoutPlan in_segments(const Mix& mix, std::size_t segments) const;
-  void hardest_first(const LayoutPlan& plan);
+  void spread_windows(const LayoutPlan& plan);
 
   std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
   void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
@@ -151,10 +152,14 @@ Result<Scored> Search::best_first() {
   std::vector<LayoutPlan> plans;
   for (const Mix& mix : *mixes) plans.push_back(in_segments(mix, 1));
   tried_.insert(plans.begin(), plans.end());
+  for (const Mix& mix : options_.known_mixes) {
+    const LayoutPlan plan = in_segments(mix, 1);
+    if (needs_.met_by(plan) && tried_.insert(plan).second) plans.push_back(plan);
+  }
   const std::size_t leader = best_at_first_glance(plans);
   Scored best = full(plans[leader]);
   finish(best);
-  hardest_first(best.plan);
+  spread_windows(best.plan);
   plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(leader));
   for (const Scored& scored : race(plans, best, kDropErrorsFirst)) {
     if (scored.sum < best.sum) best = scored;
@@ -181,11 +186,20 @@ std::size_t Search::best_at_first_glance(const std::vector<LayoutPlan>& plans) {
   return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
 }
 
-// What is lost on the windows with the highest ET can hardly be made up for on the others.
-void Search::hardest_first(const LayoutPlan& plan) {
+// In an order of which every beginning has hard and easy windows alike: what races is dropped after
+// a few, and would be on the wrong ones if it does better on those of one kind.
+void Search::spread_windows(const LayoutPlan& plan) {
   std::ranges::stable_sort(windows_, [&](std::size_t a, std::size_t b) {
     return scores_.et(plan, a) > scores_.et(plan, b);
   });
+  const std::vector<std::size_t> by_et = windows_;
+  const std::size_t bits = std::bit_width(by_et.size() - 1);
+  windows_.clear();
+  for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
+    std::size_t reversed = 0;  // its bits: the first, the middle, the quarters and so on
+    for (std::size_t bit = 0; bit < bits; ++bit) reversed |= (i >> bit & 1U) << (bits - 1 - bit);
+    if (reversed < by_et.size()) windows_.push_back(by_et[reversed]);
+  }
 }
 
 void Search::add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const {
@@ -332,7 +346,8 @@ std::optional<LayoutPlan> Search::shaken(const LayoutPlan& plan) {
 
 void Search::improve(Scored& best) {
   climb(best);
-  for (int vain = 0; vain < kVainShakesMax && !spent(); ++vain) {
+  const auto cheap = [&] { return spent_ < kSpentLeast * budget_; };
+  for (int vain = 0; (vain < kVainShakesMax || cheap()) && !spent(); ++vain) {
     const std::optional<LayoutPlan> other = shaken(best.plan);
     if (!other) return;
     Scored incumbent = full(*other);

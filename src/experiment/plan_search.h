@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "experiment/job_needs.h"
 #include "experiment/layout_plan.h"
@@ -20,6 +21,7 @@ struct SearchOptions {
   // By how many standard errors of the differences a change must help. Small gains on few windows
   // are mostly luck, and many of them together are worse than none on other windows.
   double caution = 1;
+  std::vector<Mix> known_mixes = {};  // to begin with as well, where they meet the needs
   std::uint64_t seed = 1;
   std::function<void(double)> progress = {};  // fraction of the evaluations spent
 };
@@ -34,12 +36,13 @@ struct FoundPlan {
 // Looks at the windows of these indices and at no others, so that the rest can judge what it finds;
 // what jobs need is all that it is told of every window.
 //
-// Begins with the best of JobNeeds::first_mixes, then gives some GPUs of one segment another
+// Begins with the best of JobNeeds::first_mixes and of the known mixes, then gives some GPUs of one segment another
 // layout, or moves a switch by an hour, as long as that helps: many GPUs at a time at first, then
-// fewer. Of each handful of changes the best is made. Windows are tried in order of their ET,
-// highest first, and a change is dropped when it is worse on those seen so far by more than chance,
-// or cannot make up for it. Then the best plan is shaken and it begins again, until the evaluations
-// are spent or shaking has not helped for some time. Only plans that meet the needs are tried.
+// fewer. Of each handful of changes the best is made. Windows are tried in an order in which hard and
+// easy ones alternate, and a change is dropped when it is worse on those seen so far by more than
+// chance, or cannot make up for it. Then the best plan is shaken and it begins again, until the
+// evaluations are spent or half of them are and shaking has not helped for some time. Only plans that
+// meet the needs are tried.
 //
 // Fails when so few GPUs cannot run every job, or no plan that was tried could.
 Result<FoundPlan> search_plan(PlanScores& scores, const JobNeeds& needs,

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "experiment/plan_search.h"
+#include "policies/layout_list.h"
 
 namespace partita::experiment {
 namespace {
@@ -52,6 +53,26 @@ double share_in_common(const LayoutPlan& a, const LayoutPlan& b) {
   return static_cast<double>(same) / static_cast<double>(all);
 }
 
+// The mixes of those references that are static and of numbered layouts.
+std::vector<Mix> known_mixes(const std::vector<std::string>& references, const mig::GpuModel& model,
+                             std::uint32_t gpus) {
+  constexpr std::string_view kStatic = "static:";
+  std::vector<Mix> mixes;
+  for (const std::string& text : references) {
+    if (!text.starts_with(kStatic)) continue;
+    const auto layouts =
+        policies::parse_layout_list(model, gpus, std::string_view(text).substr(kStatic.size()));
+    if (!layouts) continue;
+    Mix mix;
+    for (const mig::Layout& layout : *layouts) {
+      if (const auto number = mig::number_of(model, layout)) mix.push_back(*number);
+    }
+    std::ranges::sort(mix);
+    if (mix.size() == gpus) mixes.push_back(std::move(mix));
+  }
+  return mixes;
+}
+
 class Tuner {
  public:
   Tuner(std::span<const workload::Trace> windows, const TuneSetting& setting,
@@ -65,6 +86,7 @@ class Tuner {
     search_.segments = options.segments;
     search_.evaluations = options.evaluations;
     search_.caution = options.caution;
+    search_.known_mixes = known_mixes(options.references, *setting.run.model, setting.run.gpus);
     search_.seed = options.seed;
   }
 

@@ -29,7 +29,8 @@ struct TuneOptions {
   // Blocks of neighbouring windows that are left out in turn; as many as windows where those are
   // fewer. Below 2: no cross-validation.
   std::size_t folds = 5;
-  std::vector<std::string> references = {};  // as --repartition takes them; run on every window
+  // As --repartition takes them; run on every window, and a search begins with the static ones too.
+  std::vector<std::string> references = {};
   // Windows that nothing is tuned on, but whose jobs must fit the plan as well: those that it will
   // be judged on.
   std::span<const workload::Trace> also_to_fit = {};

@@ -312,6 +312,48 @@ TEST(Tune, AFoldWhosePlanCannotRunWhatItLeftOutSaysSo) {
       << tuned->unseen_reason;
 }
 
+// Whole GPUs are a tenth better on the three windows with the highest ET, and four times as bad on
+// the nine others.
+Windows hard_ones_that_mislead() {
+  Windows windows;
+  for (int i = 0; i < 12; ++i) {
+    const bool hard = i % 4 == 0;
+    workload::Trace trace;
+    trace.class_names = {"c"};
+    for (int job = 0; job < (hard ? 1 : 7); ++job) {
+      workload::Job each = job_at(0, 0);
+      each.time.fill(Micros::seconds(hard ? 660 : 60));
+      if (hard) each.time.back() = Micros::seconds(600);
+      trace.add(each, std::to_string(job));
+    }
+    windows.push_back(trace);
+  }
+  return windows;
+}
+
+TEST(Tune, WhatLosesOnTheHardestWindowsAloneIsNotDropped) {
+  const auto tuned = tune_mix(hard_ones_that_mislead(), setting_of(1), few());
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  EXPECT_LT(mean(tuned->et), 4);  // 3.5 on seven slices, 5.5 on the whole GPU
+}
+
+TEST(Tune, IsNotWorseThanAStaticMixItIsComparedWith) {
+  Windows windows;
+  for (std::uint64_t i = 0; i < 6; ++i) windows.push_back(any_size(100 + i, 4));
+  TuneOptions options = few();
+  options.evaluations = 1;
+  options.folds = 0;
+  const double alone = mean(tune_mix(windows, setting_of(3), options)->et);
+  options.evaluations = 400;
+  const std::string good = to_text(tune_mix(windows, setting_of(3), options)->plan);
+  options.evaluations = 1;
+  options.references = {"none", good};
+  const auto tuned = tune_mix(windows, setting_of(3), options);
+  ASSERT_TRUE(tuned.ok());
+  EXPECT_LT(mean(tuned->et), alone);
+  EXPECT_LE(mean(tuned->et), mean(tuned->references.back().et) * (1 + 1e-12));
+}
+
 TEST(Tune, BlocksOfNeighboursAreLeftOutOnceEach) {
   for (std::size_t windows = 2; windows < 20; ++windows) {
     for (std::size_t folds = 2; folds < 8; ++folds) {
