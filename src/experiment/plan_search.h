@@ -36,13 +36,13 @@ struct FoundPlan {
 // Looks at the windows of these indices and at no others, so that the rest can judge what it finds;
 // what jobs need is all that it is told of every window.
 //
-// Begins with the best of JobNeeds::first_mixes and of the known mixes, then gives some GPUs of one segment another
-// layout, or moves a switch by an hour, as long as that helps: many GPUs at a time at first, then
-// fewer. Of each handful of changes the best is made. Windows are tried in an order in which hard and
-// easy ones alternate, and a change is dropped when it is worse on those seen so far by more than
-// chance, or cannot make up for it. Then the best plan is shaken and it begins again, until the
-// evaluations are spent or half of them are and shaking has not helped for some time. Only plans that
-// meet the needs are tried.
+// Begins with the best of JobNeeds::first_mixes and of the known mixes, then gives some GPUs of one
+// segment another layout, or moves a switch by an hour, as long as that helps: many GPUs at a time
+// at first, then fewer. Of each handful of changes the best is made. Windows are tried in an order
+// of which every beginning has hard and easy ones alike, and a change is dropped when it is worse
+// on those seen so far by more than chance, or cannot make up for it. Then the best plan is shaken
+// and it begins again, until the evaluations are spent, or half of them are and shaking has not
+// helped for some time. Only plans that meet the needs are tried.
 //
 // Fails when so few GPUs cannot run every job, or no plan that was tried could.
 Result<FoundPlan> search_plan(PlanScores& scores, const JobNeeds& needs,

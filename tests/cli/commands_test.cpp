@@ -431,8 +431,9 @@ TEST_F(Commands, ExperimentOnATraceCutsItIntoDaysAndKeepsSomeForTuning) {
   EXPECT_EQ(tuned.json()["test_days"], 4);
   EXPECT_NE(complaint("tune static --jobs jobs.csv --window 12").find("none is left to tune on"),
             std::string::npos);
-  EXPECT_NE(complaint("experiment --jobs jobs.csv --window 0.001").find("no window of 0.001 hours with"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint("experiment --jobs jobs.csv --window 0.001").find("no window of 0.001 hours with"),
+      std::string::npos);
 }
 
 TEST_F(Commands, ExperimentSaysWhatItCannotDo) {

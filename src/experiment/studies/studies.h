@@ -21,8 +21,8 @@ Study weights_study();
 // The static mix of SMART-MIG, Fig. 12.
 inline constexpr const char* kPaperMix = "static:1,1,2,3,3,5,5,10";
 
-// What `partita tune static --scenario smart-mig --rate R --evaluations 1200` finds; R is 12, 16
-// or 20.
+// What `partita tune static --scenario smart-mig --rate R --evaluations 1200` found when the study
+// was made; R is 12, 16 or 20. docs/tuning.md has what the search finds by now, which is as good.
 std::string tuned_mix(int rate);
 
 // What `partita tune timetable --switches 24 --scenario smart-mig --evaluations 4000` finds.
