@@ -157,7 +157,7 @@ Status Adviser::search_mixes() {
   return {};
 }
 
-// The rules that win somewhere (docs/evidence.md) on the layouts that were found.
+// The rules that win somewhere (docs/concepts/evidence.md) on the layouts that were found.
 std::vector<AdvisedPolicy> Adviser::portfolio() const {
   std::vector<AdvisedPolicy> policies;
   const auto add = [&](std::string name, const char* scheduler, const std::string& repartition,

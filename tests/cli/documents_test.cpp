@@ -14,12 +14,12 @@ std::string document(const std::string& name) {
 }
 
 TEST_F(Documents, TheReferenceIsWhatTheRecordsSay) {
-  EXPECT_EQ(document("cli.md"), out_of("help --markdown"))
-      << "run: partita help --markdown > docs/cli.md";
+  EXPECT_EQ(document("reference/cli.md"), out_of("help --markdown"))
+      << "run: partita help --markdown > docs/reference/cli.md";
 }
 
 TEST_F(Documents, TheExampleOfAScenarioRuns) {
-  const std::string text = document("scenarios.md");
+  const std::string text = document("reference/scenarios.md");
   const std::size_t begin = text.find("```toml\n") + 8;
   write("example.toml", text.substr(begin, text.find("```", begin) - begin));
   const auto json = run("simulate --scenario example.toml --json").json();
@@ -28,7 +28,7 @@ TEST_F(Documents, TheExampleOfAScenarioRuns) {
 }
 
 TEST_F(Documents, EveryPresetIsInTheDocumentAndInTheFolder) {
-  const std::string text = document("scenarios.md");
+  const std::string text = document("reference/scenarios.md");
   for (const auto& preset : run("scenarios --json").json()) {
     const std::string name = preset["name"];
     EXPECT_NE(text.find("| `" + name + "` |"), std::string::npos) << name;
