@@ -1,5 +1,7 @@
 // The documents say what the program does.
 #include <filesystem>
+#include <map>
+#include <sstream>
 
 #include "cli/scenario.h"
 #include "program.h"
@@ -16,6 +18,17 @@ std::string document(const std::string& name) {
 TEST_F(Documents, TheReferenceIsWhatTheRecordsSay) {
   EXPECT_EQ(document("reference/cli.md"), out_of("help --markdown"))
       << "run: partita help --markdown > docs/reference/cli.md";
+}
+
+// What many verbs take is described once, so that the reference stays short enough to read.
+TEST_F(Documents, AFlagOfMoreThanThreeVerbsIsDescribedOnce) {
+  std::map<std::string, int> times;
+  std::istringstream lines(document("reference/cli.md"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("| `--")) ++times[line];
+  }
+  EXPECT_GT(times.size(), 150U);
+  for (const auto& [line, count] : times) EXPECT_LE(count, 3) << line;
 }
 
 TEST_F(Documents, TheExampleOfAScenarioRuns) {
