@@ -31,6 +31,43 @@ TEST_F(Documents, AFlagOfMoreThanThreeVerbsIsDescribedOnce) {
   for (const auto& [line, count] : times) EXPECT_LE(count, 3) << line;
 }
 
+// Words of a command line; a part in single quotes is one word, blanks and all.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '\'') {
+      quoted = !quoted;
+    } else if (c == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+TEST_F(Documents, TheExampleOfTheReadmePrintsWhatItShows) {
+  std::string text = read_file(std::string(PARTITA_SOURCE_DIR) + "/README.md");
+  text = text.substr(text.find("```\n$ partita ") + 4);
+  std::istringstream lines(text.substr(0, text.find("```")));
+  std::string shown;
+  std::string printed;
+  std::size_t commands = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("$ partita ")) {
+      shown += line + "\n";
+      continue;
+    }
+    ++commands;
+    const Ran ran = run_words(words_of(line.substr(10)));
+    EXPECT_EQ(ran.status, 0) << line << "\n" << ran.err;
+    printed += ran.out;
+  }
+  EXPECT_EQ(commands, 2U);
+  EXPECT_EQ(printed, shown);
+}
+
 TEST_F(Documents, TheExampleOfAScenarioRuns) {
   const std::string text = document("reference/scenarios.md");
   const std::size_t begin = text.find("```toml\n") + 8;
