@@ -125,7 +125,7 @@ std::string markdown_link(std::string_view title) {
   return fmt::format("[{}]({})", title, anchor(title));
 }
 
-// "[Fleet](#fleet): `--gpu`" or "[Fleet](#fleet) but `--power`", whichever is shorter; without names
+// "[Fleet](#fleet): `--gpu`" or "[Fleet](#fleet) but `--power`", whichever is shorter; no names
 // where the verb takes them all, and empty where it takes none.
 std::string shared_with(Verb verb, const FlagGroup& group) {
   std::vector<std::string> taken;
