@@ -60,6 +60,11 @@ TEST_F(Documents, TheExampleOfTheReadmePrintsWhatItShows) {
       continue;
     }
     ++commands;
+    while (line.ends_with(" \\")) {
+      std::string more;
+      std::getline(lines, more);
+      line.replace(line.size() - 1, 1, more.substr(more.find_first_not_of(' ')));
+    }
     const Ran ran = run_words(words_of(line.substr(10)));
     EXPECT_EQ(ran.status, 0) << line << "\n" << ran.err;
     printed += ran.out;
