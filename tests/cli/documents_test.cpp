@@ -73,6 +73,24 @@ TEST_F(Documents, TheExampleOfTheReadmePrintsWhatItShows) {
   EXPECT_EQ(printed, shown);
 }
 
+// "-55.0 % (-74.9 to -35.3)" in a table of the README stands in the output that the evidence shows.
+TEST_F(Documents, TheReadmeGivesTheFiguresOfTheEvidence) {
+  const std::string evidence = document("concepts/evidence.md");
+  std::istringstream lines(read_file(std::string(PARTITA_SOURCE_DIR) + "/README.md"));
+  std::size_t figures = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("|")) continue;
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, '|');) {
+      if (cell.find(" % (") == std::string::npos) continue;
+      ++figures;
+      const std::string figure = cell.substr(1, cell.size() - 2);  // without its blanks
+      EXPECT_NE(evidence.find(figure), std::string::npos) << figure << " of: " << line;
+    }
+  }
+  EXPECT_GE(figures, 15U);
+}
+
 TEST_F(Documents, TheExampleOfAScenarioRuns) {
   const std::string text = document("reference/scenarios.md");
   const std::size_t begin = text.find("```toml\n") + 8;
