@@ -1,7 +1,7 @@
 // grow-memory FROM TO [SECONDS]: a job whose GPU memory grows from FROM to TO, as 2G or 512M.
 //
 // It needs no GPU: on a simulated slice it says what it holds in the file the daemon names, and
-// fails as a CUDA program would when the slice has no more (docs/devices.md).
+// fails as a CUDA program would when the slice has no more (docs/reference/devices.md).
 #include <unistd.h>
 
 #include <chrono>

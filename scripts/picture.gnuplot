@@ -8,7 +8,7 @@ set key textcolor rgb "#333333"
 
 set origin 0.0, 0.0
 set size 0.47, 1.0
-set title "One day on eight A100s: 16 schedulers, three ways of slicing" textcolor rgb "#111111"
+set title "One day on eight A100s: 17 schedulers, three ways of slicing" textcolor rgb "#111111"
 set xlabel "energy of the day (kWh)" textcolor rgb "#333333"
 set ylabel "mean tardiness (minutes)" textcolor rgb "#333333"
 set logscale y

@@ -77,7 +77,7 @@ Means means_of(const Setting& setting) {
   };
   means.tardiness_error = error(squares, means.tardiness_min);
   means.energy_error = error(energy_squares, means.energy_w_min);
-  // The figures that README quotes.
+  // The figures that docs/concepts/papers.md quotes.
   fmt::print(
       "[ figures  ] {} on {}: {} days from seed {}: tardiness {:.3f} +- {:.3f} min, energy "
       "{:.4f} +- {:.4f} M W·min, late {:.1f} %\n",

@@ -28,7 +28,7 @@ struct Certificate {
   std::vector<Bound> bounds;
 };
 
-// JSON; docs/bounds.md describes it. Numbers are written so that they read back the same.
+// JSON; docs/concepts/bounds.md describes it. Numbers are written so that they read back the same.
 std::string to_text(const Certificate& certificate, const Instance& instance);
 Result<Certificate> parse_certificate(std::string_view text);
 

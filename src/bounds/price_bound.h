@@ -1,5 +1,6 @@
 // The price bound: let instances have prices that vary over time, let every GPU earn and every job
-// pay as suits it best, and no schedule can cost less than the sum. docs/bounds.md has the proof.
+// pay as suits it best, and no schedule can cost less than the sum. docs/concepts/bounds.md has the
+// proof.
 #pragma once
 
 #include <vector>

@@ -28,7 +28,8 @@ struct SolverWord {
   std::string status;
 };
 
-// A bound and what proves it. `name` says how it was found; docs/bounds.md has a section for each.
+// A bound and what proves it. `name` says how it was found; docs/concepts/bounds.md has a section
+// for each.
 struct Bound {
   Kind kind = Kind::kEnergy;
   std::string name;

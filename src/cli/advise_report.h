@@ -1,4 +1,4 @@
-// How advice is told: as text, as JSON (docs/advice.md) and as a page.
+// How advice is told: as text, as JSON (docs/guides/advice.md) and as a page.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

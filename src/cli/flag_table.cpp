@@ -81,7 +81,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kGpus)},
     {.name = "node-backend", .kind = ValueKind::kText, .metavar = "TEXT", .default_text = "nvml",
      .sentence = "The GPUs: nvml for those of this machine, simulated:2xa100-40gb for none; "
-                 "docs/devices.md has the rest.",
+                 "docs/reference/devices.md has the rest.",
      .verbs = set_of(Verb::kGpus, Verb::kLayout), .typed = "backend"},
     {.name = "live", .kind = ValueKind::kSwitch,
      .sentence = "The GPUs of --backend with their slices, and who is on them.",
@@ -527,7 +527,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
 
     // Of every verb
     {.name = "markdown", .kind = ValueKind::kSwitch,
-     .sentence = "Print the reference of all verbs as Markdown (docs/cli.md).",
+     .sentence = "Print the reference of all verbs as Markdown (docs/reference/cli.md).",
      .verbs = set_of(Verb::kHelp)},
     {.name = "json", .kind = ValueKind::kSwitch, .sentence = "Print JSON instead of a table.",
      .verbs = kEvery},

@@ -1,5 +1,5 @@
 // Flag records: every flag and verb of `partita` as data. The parser, --help, scenario files, shell
-// completion, the man page and docs/cli.md are all made from these tables.
+// completion, the man page and docs/reference/cli.md are all made from these tables.
 #pragma once
 
 #include <cstdint>

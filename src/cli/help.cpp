@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/table.h"
@@ -60,18 +63,118 @@ std::string markdown_flag(const FlagRecord& flag) {
   for (std::size_t at = usage.find('|'); at != std::string::npos; at = usage.find('|', at + 2)) {
     usage.insert(at, "\\");
   }
+  std::string meaning = markdown_text(flag.sentence);
+  if (!flag.only_for.empty() && flag.only_for != "trace")
+    meaning += fmt::format(" {}.", sentence(group_title(flag)));
   return fmt::format("| `{}` | {} | {} | {} | {} |\n", usage, default_text, trim(range), key,
-                     markdown_text(flag.sentence));
+                     meaning);
+}
+
+constexpr std::string_view kFlagTable =
+    "| flag | default | range and unit | scenario key | meaning |\n|---|---|---|---|---|\n";
+
+// A flag that more verbs than this take is described once, under "Shared flags".
+constexpr int kVerbsOfOwnFlags = 3;
+
+bool shared(const FlagRecord& flag) {
+  return !flag.positional() && std::popcount(flag.verbs) > kVerbsOfOwnFlags;
+}
+
+// The headings under which shared flags are described, in their order. None is the name of a verb:
+// anchors must differ.
+constexpr std::string_view kEveryVerb = "Flags of every verb";
+constexpr std::array<std::string_view, 8> kSharedTitles = {
+    kEveryVerb, "Files and threads", "Fleet",          "Policy and seed",
+    "Score",    "Jobs from a file",  "Generated jobs", "Clients of the daemon"};
+
+std::string_view shared_title(const FlagRecord& flag) {
+  const auto takes_it = [&](const VerbRecord& record) { return flag.in(record.verb); };
+  if (std::ranges::all_of(verb_records(), takes_it)) return kEveryVerb;
+  if (flag.in(Verb::kSubmit)) return "Clients of the daemon";
+  if (flag.section == "cluster") return "Fleet";
+  if (flag.section == "policy") return "Policy and seed";
+  if (flag.section == "score") return "Score";
+  if (flag.section.empty()) return "Files and threads";
+  return flag.only_for == "trace" || flag.name == "jobs" ? "Jobs from a file" : "Generated jobs";
+}
+
+std::vector<FlagGroup> shared_groups() {
+  std::vector<FlagGroup> groups;
+  for (const std::string_view title : kSharedTitles) groups.push_back({std::string(title), {}});
+  for (const FlagRecord& flag : flag_records()) {
+    if (!shared(flag)) continue;
+    std::ranges::find(groups, shared_title(flag), &FlagGroup::title)->flags.push_back(&flag);
+  }
+  return groups;
+}
+
+// "#jobs-from-a-file": where a page puts the heading "Jobs from a file".
+std::string anchor(std::string_view title) {
+  std::string text = "#";
+  for (const char c : title) {
+    if (c == ' ') {
+      text += '-';
+    } else if (c != ',') {
+      text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+  }
+  return text;
+}
+
+std::string markdown_link(std::string_view title) {
+  return fmt::format("[{}]({})", title, anchor(title));
+}
+
+// "[Fleet](#fleet): `--gpu`" or "[Fleet](#fleet) but `--power`", whichever is shorter; no names
+// where the verb takes them all, and empty where it takes none.
+std::string shared_with(Verb verb, const FlagGroup& group) {
+  std::vector<std::string> taken;
+  std::vector<std::string> left_out;
+  for (const FlagRecord* flag : group.flags) {
+    (flag->in(verb) ? taken : left_out).push_back(fmt::format("`{}`", shown_name(*flag)));
+  }
+  const std::string link = markdown_link(group.title);
+  if (taken.empty()) return {};
+  if (left_out.empty()) return link;
+  if (left_out.size() < taken.size()) {
+    return fmt::format("{} but {}", link, fmt::join(left_out, ", "));
+  }
+  return fmt::format("{}: {}", link, fmt::join(taken, ", "));
 }
 
 std::string markdown_verb(const VerbRecord& record) {
   std::string text =
       fmt::format("\n## {}\n\n{}.\n", record.name, markdown_text(sentence(record.summary)));
   if (!record.details.empty()) text += fmt::format("\n{}\n", markdown_text(record.details));
-  text += fmt::format("\n```\n{}\n```\n\n", record.examples);
-  for (const FlagGroup& group : flag_groups(record.verb)) {
-    if (!group.title.empty()) text += fmt::format("\n{}:\n\n", sentence(group.title));
-    text += "| flag | default | range and unit | scenario key | meaning |\n|---|---|---|---|---|\n";
+  text += fmt::format("\n```\n{}\n```\n", record.examples);
+  std::string own;
+  for (const FlagRecord* flag : flags_of(record.verb)) {
+    if (!shared(*flag)) own += markdown_flag(*flag);
+  }
+  if (!own.empty()) text += fmt::format("\n{}{}", kFlagTable, own);
+  std::vector<std::string> also;
+  for (const FlagGroup& group : shared_groups()) {
+    std::string flags = shared_with(record.verb, group);
+    if (!flags.empty() && group.title != kEveryVerb) also.push_back(std::move(flags));
+  }
+  if (also.empty()) return text;
+  return text + fmt::format("\nShared flags: {}.\n", fmt::join(also, "; "));
+}
+
+std::string markdown_verbs() {
+  std::string text = "\n| verb | what it does |\n|---|---|\n";
+  for (const VerbRecord& record : verb_records()) {
+    text += fmt::format("| {} | {} |\n", markdown_link(record.name), markdown_text(record.summary));
+  }
+  return text;
+}
+
+std::string markdown_shared() {
+  std::string text =
+      "\n## Shared flags\n\nFlags that more than three verbs take. Every verb takes those of the "
+      "first table and\nsays which others it takes.\n";
+  for (const FlagGroup& group : shared_groups()) {
+    text += fmt::format("\n### {}\n\n{}", group.title, kFlagTable);
     for (const FlagRecord* flag : group.flags) text += markdown_flag(*flag);
   }
   return text;
@@ -95,12 +198,13 @@ constexpr std::string_view kMarkdownHead =
     "no\n"
     "(the jobs cannot be run on these GPUs), 2 bad input; of the daemon's clients also 3 no "
     "daemon,\n"
-    "4 not allowed, 5 too many jobs or requests, or no room, for now. An output file is written "
-    "beside\n"
-    "its target and renamed when it is whole.\n"
+    "4 not allowed, 5 too many jobs or requests, or no space, for now. An output file is written "
+    "under\n"
+    "a temporary name and renamed when it is complete.\n"
     "\n"
-    "Keys of scenario files are in the tables; [scenarios.md](scenarios.md) tells how to write "
-    "one.\n";
+    "The column \"scenario key\" is the name of a flag in a [scenario file](scenarios.md). Terms "
+    "are in\n"
+    "the [glossary](../glossary.md).\n";
 
 constexpr std::string_view kMarkdownFiles =
     "\n## Files of `simulate`\n"
@@ -250,6 +354,7 @@ std::string verb_help(Verb verb) {
 
 std::string markdown_help() {
   std::string text(kMarkdownHead);
+  text += markdown_verbs() + markdown_shared();
   for (const VerbRecord& record : verb_records()) text += markdown_verb(record);
   return text + std::string(kMarkdownFiles);
 }

@@ -9,7 +9,7 @@ namespace partita::cli {
 
 std::string program_help();
 std::string verb_help(Verb verb);
-// docs/cli.md.
+// docs/reference/cli.md.
 std::string markdown_help();
 
 // The sentence of the record with its default, range and scenario key.

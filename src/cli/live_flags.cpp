@@ -80,7 +80,7 @@ Status check_serve_preemption(std::string_view text) {
 constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
      .default_text = "simulated:1xa100-40gb",
-     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/devices.md).",
+     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/reference/devices.md).",
      .verbs = set_of(Verb::kServe)},
     {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
      .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "

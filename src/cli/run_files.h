@@ -1,6 +1,7 @@
 // The files a run writes on request: schedule.csv, layouts.csv, the records of jobs, the page.
 //
-// docs/cli.md has the columns. Times are exact to the microsecond, jobs have their external ids.
+// docs/reference/cli.md has the columns. Times are exact to the microsecond, jobs have their
+// external ids.
 #pragma once
 
 #include <memory>

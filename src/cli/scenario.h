@@ -1,4 +1,5 @@
-// Scenario files: settings of a run as TOML (docs/scenarios.md). A key is a flag by another name.
+// Scenario files: settings of a run as TOML (docs/reference/scenarios.md). A key is a flag by
+// another name.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How a tuned mix is told, and how sure it is: as JSON (docs/tuning.md) and as text.
+// How a tuned mix is told, and how sure it is: as JSON (docs/guides/tuning.md) and as text.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

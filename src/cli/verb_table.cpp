@@ -132,7 +132,7 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kServe, "serve", "run jobs on MIG GPUs",
      "The daemon: takes jobs, cuts GPUs for them and runs them, with the policies of the "
      "simulator. It keeps its word through crashes: after kill -9 it finds its jobs again. Stops "
-     "at SIGTERM; jobs go on. docs/operating.md is about it.",
+     "at SIGTERM; jobs go on. docs/guides/operating.md is about it.",
      "partita serve --backend simulated:2xa100-40gb --state state --listen unix:partita.sock\n"
      "partita serve --backend nvml --policy fifo+tightest/migm-b --shadow"},
     {Verb::kToken, "token", "who may call the daemon on TCP",

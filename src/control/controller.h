@@ -3,7 +3,7 @@
 // It reads no clock, opens no file and starts no process. A turn takes inputs and gives a batch for
 // the store, replies and effects; whoever drives it commits the batch first and carries out the
 // effects after, so that nothing happens to the world that is not written down. Policies are those
-// of the simulator. docs/live.md describes the states and the promises.
+// of the simulator. docs/concepts/live.md describes the states and the promises.
 #pragma once
 
 #include <deque>

@@ -2,7 +2,7 @@
 //
 // The controller is a function of how it was made and of the inputs of its turns. A beginning holds
 // the first, a turn the second; the digest of what came out then tells whether a replay gave the
-// same. Kept in the store, in the transaction of the turn (docs/live.md).
+// same. Kept in the store, in the transaction of the turn (docs/concepts/live.md).
 #pragma once
 
 #include <cstdint>

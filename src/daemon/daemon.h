@@ -14,7 +14,7 @@
 
 namespace partita::daemon {
 
-// What is refused or held; see docs/operating.md.
+// What is refused or held; see docs/guides/operating.md.
 struct JobLimits {
   api::RateLimit submissions;             // of a user who is no admin
   std::size_t connections_per_user = 64;  // of a user who is no admin

@@ -1,8 +1,9 @@
 // Fragmentation: queued work that fits nowhere although enough slices are idle.
 //
 // The slices stand in the wrong pieces: in layouts with other instances, or scattered over GPUs
-// whose rest is busy. docs/model.md has the definition. Work is counted in whole microseconds, so
-// that sums up to 2^53 of them do not depend on the order in which jobs come and go.
+// whose rest is busy. docs/concepts/model.md has the definition. Work is counted in whole
+// microseconds, so that sums up to 2^53 of them do not depend on the order in which jobs come and
+// go.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Backend: the door to MIG GPUs: what is there, slices made and destroyed, memory, power, health.
 //
-// One suite (tests/conformance) holds every backend to what stands here; docs/devices.md describes
-// the backends. Calls may come from several threads; calls about one GPU are answered one after
-// the other. A call may take as long as the hardware takes (tenths of a second to make a slice), so
-// a daemon makes them outside its main loop.
+// One suite (tests/conformance) holds every backend to what stands here; docs/reference/devices.md
+// describes the backends. Calls may come from several threads; calls about one GPU are answered one
+// after the other. A call may take as long as the hardware takes (tenths of a second to make a
+// slice), so a daemon makes them outside its main loop.
 #pragma once
 
 #include <cstdint>

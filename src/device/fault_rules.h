@@ -1,6 +1,7 @@
 // FaultRule: one planned trouble of a faulty backend, and its text form.
 //
-// The faults have the numbers of docs/devices.md: F1 a create refused ... F19 a late event.
+// The faults have the numbers of docs/reference/devices.md: F1 a create refused ... F19 a late
+// event.
 #pragma once
 
 #include <cstdint>

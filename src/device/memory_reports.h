@@ -1,5 +1,5 @@
-// Memory reports: how a process tells a simulated GPU what it holds (docs/devices.md, "Jobs on a
-// simulated GPU").
+// Memory reports: how a process tells a simulated GPU what it holds (docs/reference/devices.md,
+// "Jobs on a simulated GPU").
 #pragma once
 
 #include <filesystem>

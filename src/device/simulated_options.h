@@ -18,8 +18,8 @@ struct SimulatedOptions {
   // Where slices and the energy counter are kept, so that a killed daemon finds them again as on a
   // real GPU, and so that two programs see the same GPUs. Empty: they live as long as the backend.
   std::filesystem::path state_file;
-  // Where processes report the memory they use (docs/devices.md). Empty: beside the state file, or
-  // a temporary folder.
+  // Where processes report the memory they use (docs/reference/devices.md). Empty: beside the state
+  // file, or a temporary folder.
   std::filesystem::path memory_dir;
   std::uint64_t seed = 0;   // of UUIDs
   double change_time = 1;   // factor on the model's create and destroy times; 0: none

@@ -199,7 +199,7 @@ std::vector<AdvisedPolicy> Adviser::on_demand_portfolio() const {
   return policies;
 }
 
-// The rules that win somewhere (docs/evidence.md) on the layouts that were found.
+// The rules that win somewhere (docs/concepts/evidence.md) on the layouts that were found.
 std::vector<AdvisedPolicy> Adviser::portfolio() const {
   if (!no_static_.empty()) return on_demand_portfolio();
   std::vector<AdvisedPolicy> policies;

@@ -1,4 +1,4 @@
-// What no policy can beat on a day (docs/bounds.md), in the place of a run.
+// What no policy can beat on a day (docs/concepts/bounds.md), in the place of a run.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // A day in detail: who ran where and when, what each GPU offered, power and queue, as
-// NAME.day.json holds it (docs/results.md).
+// NAME.day.json holds it (docs/reference/results.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Result files: the runs of an experiment on disk, one line a run (docs/results.md).
+// Result files: the runs of an experiment on disk, one line a run (docs/reference/results.md).
 //
 // While the experiment runs, a line is appended for each run that is done, and a crash at any
 // moment costs at most the line being written. When all are done the file is rewritten in order, so

@@ -1,4 +1,5 @@
-// RunRecord: one policy on one day, as a line of a result file holds it (docs/results.md).
+// RunRecord: one policy on one day, as a line of a result file holds it
+// (docs/reference/results.md).
 #pragma once
 
 #include <compare>
@@ -23,7 +24,7 @@ struct RunKey {
   std::string text() const;
 };
 
-// Members are the keys of docs/results.md, which says what they mean.
+// Members are the keys of docs/reference/results.md, which says what they mean.
 struct RunRecord {
   std::string experiment;
   std::string setting;

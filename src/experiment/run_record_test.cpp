@@ -26,7 +26,8 @@ std::string changed(std::string_view from, std::string_view to) {
 }
 
 TEST(RunRecord, IsWrittenAsTheDocumentShowsIt) {
-  const std::string document = text_of(std::string(PARTITA_SOURCE_DIR) + "/docs/results.md");
+  const std::string document =
+      text_of(std::string(PARTITA_SOURCE_DIR) + "/docs/reference/results.md");
   const std::string line = format_record(specimen_record());
   EXPECT_NE(document.find("\n" + line + "\n"), std::string::npos) << line;
 }

@@ -104,8 +104,8 @@ Result<nlohmann::ordered_json> detailed_day(const StudySetting& setting, const S
 // own. REQUIRES: the study outlives the tasks.
 Result<std::vector<Task>> tasks_of(const Study& study, std::uint64_t days);
 
-// What no policy can beat (docs/bounds.md), as records of a policy of this name: one a setting and
-// test day, as tasks_of has them.
+// What no policy can beat (docs/concepts/bounds.md), as records of a policy of this name: one a
+// setting and test day, as tasks_of has them.
 inline constexpr std::string_view kBoundName = "bound";
 Result<std::vector<Task>> bound_tasks_of(const Study& study, std::uint64_t days);
 

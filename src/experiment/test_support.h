@@ -42,7 +42,7 @@ inline void write_text(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// The line that docs/results.md shows.
+// The line that docs/reference/results.md shows.
 inline RunRecord specimen_record() {
   return {.experiment = "smart-mig",
           .setting = "rate=20",

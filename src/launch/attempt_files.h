@@ -1,9 +1,9 @@
 // AttemptFiles: what is written about an attempt, so that it outlives whoever started it.
 //
 // One folder holds all attempts, as files KEY.spec, KEY.lock, KEY.claim, KEY.pid, KEY.stop and
-// KEY.exit; docs/live.md describes them. The claim is what makes an attempt begin at most once: it
-// is made by exactly one process, the supervisor that then runs the job, or the daemon that decides
-// that nobody shall.
+// KEY.exit; docs/concepts/live.md describes them. The claim is what makes an attempt begin at most
+// once: it is made by exactly one process, the supervisor that then runs the job, or the daemon
+// that decides that nobody shall.
 #pragma once
 
 #include <optional>

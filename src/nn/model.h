@@ -1,6 +1,6 @@
 // Model: a trained policy as a file: what it is, how it was made, and its networks.
 //
-// docs/models.md describes the file.
+// docs/reference/models.md describes the file.
 #pragma once
 
 #include <map>

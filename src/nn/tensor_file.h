@@ -1,7 +1,7 @@
 // TensorFile: named arrays of floats with a header of texts, in the safetensors format.
 //
 // Eight bytes (the length of the header, little-endian), the header as JSON, then the arrays one
-// after the other. docs/models.md shows one byte by byte. Only F32 is written and read.
+// after the other. docs/reference/models.md shows one byte by byte. Only F32 is written and read.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // PreemptionPlanner: which running jobs to displace or to move because that pays.
 //
 // For runs in which an interruption costs and has to be worth it (decide::Preemption::kPays). It is
-// asked after the idle slices were filled. docs/model.md has the rule; all of it is arithmetic on
-// whole microseconds, so that another program can check it.
+// asked after the idle slices were filled. docs/concepts/model.md has the rule; all of it is
+// arithmetic on whole microseconds, so that another program can check it.
 #pragma once
 
 #include <algorithm>

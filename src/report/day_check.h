@@ -1,4 +1,4 @@
-// Checks a NAME.day.json (docs/results.md) before it goes into a page.
+// Checks a NAME.day.json (docs/reference/results.md) before it goes into a page.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// Page: the report as one HTML file, made of the template and the data (docs/report.md).
+// Page: the report as one HTML file, made of the template and the data (docs/reference/report.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

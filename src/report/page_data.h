@@ -1,4 +1,5 @@
-// The data of a report page, made from the runs of a result file and nothing else (docs/report.md).
+// The data of a report page, made from the runs of a result file and nothing else
+// (docs/reference/report.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // StudyNotes: what the runs of a result file do not say themselves: a title, which policy is the
-// reference, further tables. NAME.study.json beside NAME.runs.jsonl (docs/results.md).
+// reference, further tables. NAME.study.json beside NAME.runs.jsonl (docs/reference/results.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,8 @@ struct StudyNotes {
   // Whether days were added until all was decided: then only the sequential test may be believed.
   bool until_decided = false;
   bool bounds = false;  // whether bounds_path has what no schedule can beat on the same days
-  nlohmann::ordered_json figures = nlohmann::ordered_json::array();  // as docs/report.md has them
+  nlohmann::ordered_json figures =
+      nlohmann::ordered_json::array();  // as docs/reference/report.md has them
   // Further columns of the policies: setting -> policy -> label -> number or text.
   nlohmann::ordered_json extra = nlohmann::ordered_json::object();
 };

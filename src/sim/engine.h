@@ -29,7 +29,7 @@ struct RunExtras {
 
 // Exact and repeatable: the same arguments give the same result, bit for bit. What happens at one
 // instant happens in this order: completions, finished changes of layout, arrivals, repartitioning,
-// and then one decision. docs/model.md has the whole of it.
+// and then one decision. docs/concepts/model.md has the whole of it.
 //
 // Fails when the layouts are illegal in number, when a job fits no profile of the GPU, or when jobs
 // are left that no layout to come can run.

@@ -21,8 +21,8 @@ enum class RepartitionCost : std::uint8_t {
 
 inline constexpr Micros kPaperRepartitionPenalty = Micros::seconds(4);
 
-// What happens to jobs whose memory grows beyond their slice (docs/model.md). Nothing to jobs
-// without a memory curve.
+// What happens to jobs whose memory grows beyond their slice (docs/concepts/model.md). Nothing to
+// jobs without a memory curve.
 struct MemoryRules {
   Micros restart;                                     // from a new start until the work falls again
   std::optional<decide::EarlyRestart> early_restart;  // nothing: they run until memory is out

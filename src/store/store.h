@@ -1,7 +1,7 @@
 // Store: the durable state of a daemon, and the one way to change it: a batch, whole or not at all.
 //
 // Rows are plain records; what a state or a kind means is the business of who writes them. The
-// format on disk is described in docs/live.md.
+// format on disk is described in docs/concepts/live.md.
 #pragma once
 
 #include <cstdint>

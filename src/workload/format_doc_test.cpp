@@ -1,4 +1,4 @@
-// docs/workloads.md gives the native format byte by byte; this holds it to that.
+// docs/reference/workloads.md gives the native format byte by byte; this holds it to that.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace {
 
 // The first block between "```csv" and "```".
 std::string documented_example() {
-  std::ifstream file(std::string(PARTITA_SOURCE_DIR) + "/docs/workloads.md");
+  std::ifstream file(std::string(PARTITA_SOURCE_DIR) + "/docs/reference/workloads.md");
   std::ostringstream text;
   text << file.rdbuf();
   const std::string all = text.str();
@@ -24,7 +24,7 @@ std::string documented_example() {
 TEST(FormatDocument, ItsExampleReadsAndPrintsBackByteForByte) {
   const std::string example = documented_example();
   const std::vector<JobRow> rows =
-      all_rows(CsvJobSource::open(Input::memory(example, "docs/workloads.md")));
+      all_rows(CsvJobSource::open(Input::memory(example, "docs/reference/workloads.md")));
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(csv_of(rows), example);
   EXPECT_EQ(rows[2].id, "fixed size, 2g");

@@ -1,4 +1,5 @@
-// The native trace format: a CSV file of jobs, read and written exactly (docs/workloads.md).
+// The native trace format: a CSV file of jobs, read and written exactly
+// (docs/reference/workloads.md).
 #pragma once
 
 #include <array>

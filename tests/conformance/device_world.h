@@ -37,7 +37,7 @@ inline void PrintTo(const WorldKind& kind, std::ostream* out) {
 std::unique_ptr<DeviceWorld> make_world(const WorldKind& kind);
 std::vector<WorldKind> all_worlds();
 
-// Commands for the fake NVML (docs/devices.md). CHECKs that it understands them.
+// Commands for the fake NVML (docs/reference/devices.md). CHECKs that it understands them.
 void tell_fake_nvml(const std::string& commands);
 std::string fake_nvml_path();
 

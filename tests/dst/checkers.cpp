@@ -1,4 +1,5 @@
-// What must hold after every step of a simulated run; the numbers are those of docs/live.md.
+// What must hold after every step of a simulated run; the numbers are those of
+// docs/concepts/live.md.
 #include <fmt/format.h>
 
 #include <algorithm>

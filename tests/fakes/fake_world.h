@@ -1,7 +1,7 @@
 // FakeWorld: the GPUs, slices, processes and planned faults behind the fake NVML.
 //
 // It moves by commands, one a line (or separated by ';'), from the variable PARTITA_FAKE_NVML when
-// NVML starts and from partita_fake_nvml() at any time. docs/devices.md lists them.
+// NVML starts and from partita_fake_nvml() at any time. docs/reference/devices.md lists them.
 #pragma once
 
 #include <chrono>

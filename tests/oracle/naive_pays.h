@@ -1,4 +1,4 @@
-// Preemption that pays (docs/model.md), as the second simulator states it.
+// Preemption that pays (docs/concepts/model.md), as the second simulator states it.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // A second simulator, as simple as it can be, that the fast one must agree with piece by piece.
 //
 // It shares no code with sim, policies, decide or cluster: plain vectors, linear scans, everything
-// recomputed from its definition (docs/model.md) at every event. Slow and easy to believe.
+// recomputed from its definition (docs/concepts/model.md) at every event. Slow and easy to believe.
 #pragma once
 
 #include <cstdint>

@@ -389,8 +389,8 @@ test("columns of different lengths are refused", () => {
   assert.match(read(data).problems[0], /day\.pieces: wanted columns of one length/);
 });
 
-test("the example in docs/report.md is a valid report", () => {
-  const text = readFileSync(new URL("../../docs/report.md", import.meta.url), "utf8");
+test("the example in docs/reference/report.md is a valid report", () => {
+  const text = readFileSync(new URL("../../docs/reference/report.md", import.meta.url), "utf8");
   const example = /```json\n([\s\S]*?)```/.exec(text)[1];
   assert.deepEqual(read(JSON.parse(example)).problems, []);
 });

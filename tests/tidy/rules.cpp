@@ -140,7 +140,7 @@ struct Arrows {
   std::vector<std::string> headers = {};
 };
 
-// The arrows of docs/architecture.md. daemon and cli wire everything together.
+// The arrows of docs/internals/architecture.md. daemon and cli wire everything together.
 const std::map<std::string, Arrows, std::less<>>& arrows() {
   static const std::map<std::string, Arrows, std::less<>> table{
       {"base", {{}}},
@@ -258,8 +258,8 @@ Violations wrong_includes(const File& file) {
     } else if (!may_include(room, include.target)) {
       found.push_back(
           {file.path, include.line,
-           fmt::format("{} may not include '{}': docs/architecture.md has no such arrow", room,
-                       include.target)});
+           fmt::format("{} may not include '{}': docs/internals/architecture.md has no such arrow",
+                       room, include.target)});
     }
   }
   return found;

@@ -18,8 +18,8 @@ StudyPolicy scheme(const std::string& name, const std::string& repartition, bool
   return policy;
 }
 
-// `static_mix` is the best layout of all on days to tune on (docs/evidence.md); empty where no
-// layout but the whole GPU holds every job.
+// `static_mix` is the best layout of all on days to tune on (docs/concepts/evidence.md); empty
+// where no layout but the whole GPU holds every job.
 StudySetting batch_setting(const std::string& name, const workload::MigmOptions& options,
                            const std::string& static_mix) {
   StudySetting setting;

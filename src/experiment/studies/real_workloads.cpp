@@ -70,7 +70,8 @@ StudySetting realistic_weeks() {
   setting.name = "realistic weeks";
   setting.days = realistic_days(options);
   setting.cost = sim::RepartitionCost::kMeasured;
-  // Weeks of long jobs take looking ahead minutes each; docs/lookahead.md has a few of them.
+  // Weeks of long jobs take looking ahead minutes each; docs/concepts/lookahead.md has a few of
+  // them.
   setting.days.test_days_max = kWeeks;
   setting.policies =
       without_looking_ahead(policies_for("static:1,2,2,2,2,2,2,2", "static:1,1,2,2,6,6,7,8", ""));

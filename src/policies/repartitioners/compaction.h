@@ -1,7 +1,7 @@
 // Compaction: where running jobs could be moved away so that a waiting job finds room.
 //
 // For repartitioners that make instances as jobs come, in runs where an interruption has to pay
-// (decide::Preemption::kPays). docs/model.md has the rule, under "Defragmentation".
+// (decide::Preemption::kPays). docs/concepts/model.md has the rule, under "Defragmentation".
 #pragma once
 
 #include <span>

@@ -11,7 +11,8 @@
 
 namespace partita::workload {
 
-// docs/workloads.md says of every constant behind a mix where it is from or that it is assumed.
+// docs/reference/workloads.md says of every constant behind a mix where it is from or that it is
+// assumed.
 struct MigmOptions {
   std::string mix = "general";  // one of migm_mixes()
   std::uint64_t jobs = 50;

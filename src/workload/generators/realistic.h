@@ -10,7 +10,7 @@
 
 namespace partita::workload {
 
-// docs/workloads.md gives the source of every default.
+// docs/reference/workloads.md gives the source of every default.
 struct RealisticOptions {
   double hours = 24;  // arrivals in [0, hours); the profile repeats every day
   double jobs_per_hour = 60;

@@ -11,7 +11,7 @@
 
 namespace partita::workload {
 
-// How rows become jobs. docs/workloads.md says what each dialect does with them.
+// How rows become jobs. docs/reference/workloads.md says what each dialect does with them.
 struct ReaderOptions {
   RowOptions rows;
 

@@ -1,4 +1,4 @@
-// What the page is given: docs/report.md says the same in words, with an example.
+// What the page is given: docs/reference/report.md says the same in words, with an example.
 
 export interface Interval {
   mean: number;

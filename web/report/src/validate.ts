@@ -380,7 +380,8 @@ function readLayouts(reader: Reader): LayoutSpan[] {
   }));
 }
 
-// docs/results.md names what a column holds, not always its key: the first known key is taken.
+// docs/reference/results.md names what a column holds, not always its key: the first known key is
+// taken.
 function knownKey(reader: Reader, table: string, keys: readonly string[]): string {
   const found = reader.value[table];
   const row = Array.isArray(found) ? found[0] : found;
