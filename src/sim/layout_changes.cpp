@@ -12,8 +12,8 @@ using Kind = cluster::Action::Kind;
 
 }  // namespace
 
-LayoutChanges::LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler)
-    : world_(world), view_(view), scheduler_(scheduler), gpus_(world.cluster.gpu_count()) {}
+LayoutChanges::LayoutChanges(World& world, const decide::View& view, decide::PolicyDriver& policies)
+    : world_(world), view_(view), policies_(policies), gpus_(world.cluster.gpu_count()) {}
 
 void LayoutChanges::copy_state(const LayoutChanges& other) {
   gpus_ = other.gpus_;
@@ -90,10 +90,10 @@ void LayoutChanges::penalise_running(GpuId gpu) {
   for (const mig::Placement placement : world_.cluster.gpus[gpu.value].layout.instances()) {
     const cluster::Slice& slice = world_.cluster.slice(cluster::slice_id(gpu, placement.start));
     if (slice.state != cluster::SliceState::kBusy) continue;
-    scheduler_.job_withdrawn(view_, slice.job);
+    policies_.withdraw(view_, slice.job);
     world_.jobs[slice.job].deadline -= kPaperRepartitionPenalty;
     world_.jobs[slice.job].forget_on_time();
-    scheduler_.job_returned(view_, slice.job);
+    policies_.put_back(view_, slice.job);
   }
 }
 
@@ -113,7 +113,7 @@ void LayoutChanges::mark_unwanted(GpuId gpu, const mig::Layout& target) {
         world_.options.preemption.allows(world_.jobs[slice.job])) {
       const JobHandle job = slice.job;
       world_.interrupt(job);
-      scheduler_.job_stopped(view_, job);
+      policies_.job_stopped(view_, job);
     }
   }
 }

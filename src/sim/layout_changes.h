@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "decide/policy_driver.h"
 #include "decide/position_forecaster.h"
-#include "decide/scheduler.h"
 #include "mig/change.h"
 #include "sim/world.h"
 
@@ -19,7 +19,7 @@ namespace partita::sim {
 
 class LayoutChanges {
  public:
-  LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler);
+  LayoutChanges(World& world, const decide::View& view, decide::PolicyDriver& policies);
 
   // Asks for a layout. Ignored when the GPU has it or is changing to it. A change under way
   // finishes its present step and turns to the new target.
@@ -77,7 +77,7 @@ class LayoutChanges {
 
   World& world_;
   const decide::View& view_;
-  decide::Scheduler& scheduler_;
+  decide::PolicyDriver& policies_;
   std::vector<GpuChange> gpus_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> steps_;
   std::uint32_t under_way_ = 0;  // GPUs with a target
