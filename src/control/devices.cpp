@@ -52,7 +52,7 @@ void Controller::begin_layout_steps() {
 // Slices that are to go and whose jobs can save their work need not be waited for.
 void Controller::preempt_for_layouts() {
   for (std::uint32_t i = 0; i < fleet_.gpus().size(); ++i) {
-    if (fleet_.target(GpuId{i}) == nullptr) continue;
+    if (!fleet_.changing(GpuId{i})) continue;
     for (const mig::Placement placement : fleet_.cluster().gpus[i].layout.instances()) {
       const SliceId slice = cluster::slice_id(GpuId{i}, placement.start);
       if (fleet_.cluster().slice(slice).closing) preempt_on(slice);
