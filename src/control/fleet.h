@@ -62,6 +62,8 @@ class Fleet {
     return slots_[slice.value].instance;
   }
   bool changing(GpuId gpu) const { return stepper_.target(gpu).has_value(); }
+  // The layout the GPU has or is changing to.
+  const mig::Layout& aim(GpuId gpu) const { return stepper_.aim(gpu); }
   bool usable(GpuId gpu) const { return changes_[gpu.value].why_unusable.empty(); }
   const std::string& why_unusable(GpuId gpu) const { return changes_[gpu.value].why_unusable; }
 

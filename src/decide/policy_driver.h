@@ -40,10 +40,11 @@ class PolicyDriver {
   // The same as put_back() for a job that had begun and waits again, perhaps for a larger slice.
   void job_returned(const View& view, JobHandle job) {
     scheduler_.job_returned(view, job);
-    note_waiting(view, job);
+    if (watches_) repartitioner_->job_returned(view, job);
   }
-  // For the repartitioner alone: a job that it does not know waits.
-  void note_waiting(const View& view, JobHandle job) {
+  // A job that waited already when the driver began.
+  void job_found(const View& view, JobHandle job) {
+    scheduler_.job_arrived(view, job);
     if (watches_) repartitioner_->job_returned(view, job);
   }
 
@@ -54,8 +55,6 @@ class PolicyDriver {
   bool turn_due(Micros now, std::uint64_t events) const {
     return timer_due(now) || (every_events_ > 0 && events - events_at_last_turn_ >= every_events_);
   }
-  // From now on its turn is counted anew. For who asks somebody else in its place.
-  void begin_turn(std::uint64_t events) { events_at_last_turn_ = events; }
 
   // What cannot wait for a turn. `follow(request)` takes each request, here and below.
   template <typename Follow>
@@ -67,18 +66,26 @@ class PolicyDriver {
   // The layouts. True when it was its timer that was due; that is then set anew.
   template <typename Follow>
   bool ask_for_layouts(const View& view, std::uint64_t events, const Follow& follow) {
-    begin_turn(events);
+    events_at_last_turn_ = events;
     repartitioner_->decide(view, requests_);
     hand_over(follow);
     if (!timer_due(view.now)) return false;
     set_timer(view.now);
     return true;
   }
-  template <typename Follow>
-  bool repartition(const View& view, std::uint64_t events, const Follow& follow) {
+  // Both as they are due; `before_turn()` is called before layouts are asked for.
+  template <typename Follow, typename BeforeTurn>
+  bool repartition(const View& view, std::uint64_t events, const Follow& follow,
+                   const BeforeTurn& before_turn) {
     if (repartitioner_ == nullptr) return false;
     relieve(view, follow);
-    return turn_due(view.now, events) && ask_for_layouts(view, events, follow);
+    if (!turn_due(view.now, events)) return false;
+    before_turn();
+    return ask_for_layouts(view, events, follow);
+  }
+  template <typename Follow>
+  bool repartition(const View& view, std::uint64_t events, const Follow& follow) {
+    return repartition(view, events, follow, [] {});
   }
 
   // Valid until the next call. `layouts_changed`: instances came, went, closed or reopened since
