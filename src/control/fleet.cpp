@@ -14,6 +14,7 @@ using cluster::SliceState;
 
 Fleet::Fleet(const mig::GpuModel& model, std::vector<GpuFact> gpus, decide::ActiveJobs& jobs)
     : cluster_(model, static_cast<std::uint32_t>(gpus.size())),
+      stepper_(cluster_),
       gpus_(std::move(gpus)),
       jobs_(jobs),
       slots_(cluster_.slices.size()),
@@ -25,11 +26,6 @@ std::optional<GpuId> Fleet::gpu_of_uuid(const std::string& uuid) const {
     if (gpus_[i].uuid == uuid) return GpuId{i};
   }
   return {};
-}
-
-const mig::Layout* Fleet::target(GpuId gpu) const {
-  const auto& target = changes_[gpu.value].target;
-  return target ? &*target : nullptr;
 }
 
 bool Fleet::take_changed() {
@@ -119,54 +115,29 @@ void Fleet::condemn_slice(SliceId slice) {
 }
 
 void Fleet::begin_destroy(GpuId gpu, mig::Placement placement) {
-  CHECK(!changes_[gpu.value].in_step);
-  const SliceId slice = cluster::slice_id(gpu, placement.start);
-  condemn_slice(slice);  // should it be refused, nobody is to use it meanwhile
-  act(Kind::kBeginDestroy, slice);
-  changes_[gpu.value].in_step = true;
+  // Should it be refused, nobody is to use it meanwhile.
+  condemn_slice(cluster::slice_id(gpu, placement.start));
+  stepper_.begin(gpu, {mig::ChangeStep::Kind::kDestroy, placement, {}});
+  changed_ = true;
   changes_[gpu.value].step_began = Micros{};
 }
 
 void Fleet::request(GpuId gpu, const mig::Layout& layout) {
-  GpuChange& change = changes_[gpu.value];
   wanted_[gpu.value] = layout;
-  if (!change.why_unusable.empty()) return;
-  const mig::Layout present = cluster_.gpus[gpu.value].layout;
-  if (!change.target && present == layout) return;
-  if (change.target == layout) return;
-  change.target = layout;
-  for (const mig::Placement placement : present.instances()) {
-    const SliceId slice = cluster::slice_id(gpu, placement.start);
+  if (!usable(gpu) || stepper_.aim(gpu) == layout) return;
+  const auto wanted = [&](SliceId slice, bool in_target) {
     const Slot& slot = slots_[slice.value];
     const bool ours = slot.holder == Holder::kNobody || slot.holder == Holder::kClaimed;
-    const bool wanted = (layout.contains(placement) && !slot.condemned) || !ours;
-    if (cluster_.slice(slice).closing == wanted) {
-      act(wanted ? Kind::kReopen : Kind::kClose, slice);
-    }
-  }
+    return (in_target && !slot.condemned) || !ours;
+  };
+  const bool marked = stepper_.turn_to(gpu, layout, wanted, [](SliceId) {});
+  changed_ = changed_ || marked;
 }
 
 void Fleet::renew_requests() {
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
-    if (wanted_[i] && !changes_[i].target) request(GpuId{i}, mig::Layout(*wanted_[i]));
+    if (wanted_[i] && !changing(GpuId{i})) request(GpuId{i}, mig::Layout(*wanted_[i]));
   }
-}
-
-// The first step of the smallest change that can begin now: an idle instance of ours to destroy, or
-// one to create whose memory slices are free.
-std::optional<mig::ChangeStep> Fleet::startable_step(GpuId gpu) const {
-  const mig::Layout& present = cluster_.gpus[gpu.value].layout;
-  const mig::Layout& target = *changes_[gpu.value].target;
-  for (const mig::ChangeStep& step : mig::smallest_change(model(), present, target).steps) {
-    if (step.kind == mig::ChangeStep::Kind::kCreate) {
-      if (mig::fits(model(), present, step.placement)) return step;
-      continue;
-    }
-    const SliceId slice = cluster::slice_id(gpu, step.placement.start);
-    const bool ours = slots_[slice.value].holder == Holder::kNobody;
-    if (ours && cluster_.slice(slice).state == SliceState::kIdle) return step;
-  }
-  return {};
 }
 
 std::optional<mig::ChangeStep> Fleet::condemned_step(GpuId gpu) {
@@ -209,28 +180,28 @@ void Fleet::try_quarantined_again(GpuId gpu, Micros now) {
 
 std::vector<Fleet::Step> Fleet::begin_steps(Micros now) {
   std::vector<Step> steps;
+  const auto ours = [this](SliceId slice) { return holder(slice) == Holder::kNobody; };
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
+    const GpuId gpu{i};
     GpuChange& change = changes_[i];
-    if (change.in_step || change.unsure || now < change.retry_at) continue;
-    try_quarantined_again(GpuId{i}, now);
-    auto step = change.has_condemned ? condemned_step(GpuId{i}) : std::nullopt;
-    if (!step && change.target && cluster_.gpus[i].layout == *change.target) change.target.reset();
-    if (!step && change.target) step = startable_step(GpuId{i});
+    if (in_step(gpu) || change.unsure || now < change.retry_at) continue;
+    try_quarantined_again(gpu, now);
+    auto step = change.has_condemned ? condemned_step(gpu) : std::nullopt;
+    if (!step) step = stepper_.next_step(gpu, ours);
     if (!step) continue;
-    const bool create = step->kind == mig::ChangeStep::Kind::kCreate;
-    act(create ? Kind::kBeginCreate : Kind::kBeginDestroy,
-        cluster::slice_id(GpuId{i}, step->placement.start), step->placement.profile);
-    change.in_step = true;
+    stepper_.begin(gpu, *step);
+    changed_ = true;
     change.step_began = now;
-    steps.push_back({GpuId{i}, step->kind, step->placement});
+    steps.push_back({gpu, step->kind, step->placement});
   }
   return steps;
 }
 
 void Fleet::list_courses(std::vector<decide::LayoutCourse>& courses) const {
   courses.clear();
-  for (const GpuChange& change : changes_) {
-    courses.push_back({change.target, change.step_began, !change.why_unusable.empty()});
+  for (std::uint32_t i = 0; i < changes_.size(); ++i) {
+    courses.push_back(
+        {stepper_.target(GpuId{i}), changes_[i].step_began, !changes_[i].why_unusable.empty()});
   }
 }
 
@@ -241,22 +212,18 @@ std::optional<Micros> Fleet::next_retry(Micros now) const {
   };
   for (std::uint32_t i = 0; i < changes_.size(); ++i) {
     const GpuChange& change = changes_[i];
-    if (change.in_step || change.unsure) continue;
-    if (change.target || change.has_condemned) sooner(change.retry_at);
+    if (in_step(GpuId{i}) || change.unsure) continue;
+    if (changing(GpuId{i}) || change.has_condemned) sooner(change.retry_at);
     each_quarantined(GpuId{i}, [&](SliceId slice) { sooner(slots_[slice.value].retry_at); });
   }
   return next;
 }
 
 void Fleet::created(GpuId gpu, mig::Placement placement, device::InstanceKey instance) {
-  GpuChange& change = changes_[gpu.value];
-  const SliceId slice = cluster::slice_id(gpu, placement.start);
-  act(Kind::kFinishCreate, slice);
-  slots_[slice.value].instance = std::move(instance);
-  change.in_step = false;
-  change.retry_at = change.retry_wait = Micros{};
-  // The target may have moved on while the instance was being made.
-  if (change.target && !change.target->contains(placement)) act(Kind::kClose, slice);
+  stepper_.finish(gpu);
+  changed_ = true;
+  slots_[cluster::slice_id(gpu, placement.start).value].instance = std::move(instance);
+  changes_[gpu.value].retry_at = changes_[gpu.value].retry_wait = Micros{};
 }
 
 void Fleet::back_off(GpuChange& change, Micros now) {
@@ -267,36 +234,26 @@ void Fleet::back_off(GpuChange& change, Micros now) {
 }
 
 void Fleet::not_created(GpuId gpu, mig::Placement placement, Micros now) {
-  const SliceId slice = cluster::slice_id(gpu, placement.start);
-  act(Kind::kFinishCreate, slice);
-  act(Kind::kBeginDestroy, slice);
-  act(Kind::kFinishDestroy, slice);
-  slots_[slice.value] = Slot{};
-  changes_[gpu.value].in_step = false;
+  stepper_.revert(gpu);
+  changed_ = true;
+  slots_[cluster::slice_id(gpu, placement.start).value] = Slot{};
   changes_[gpu.value].unsure = true;
   back_off(changes_[gpu.value], now);
 }
 
 void Fleet::destroyed(GpuId gpu, mig::Placement placement) {
-  const SliceId slice = cluster::slice_id(gpu, placement.start);
-  act(Kind::kFinishDestroy, slice);
-  slots_[slice.value] = Slot{};
-  GpuChange& change = changes_[gpu.value];
-  change.in_step = false;
-  change.retry_at = change.retry_wait = Micros{};
+  stepper_.finish(gpu);
+  changed_ = true;
+  slots_[cluster::slice_id(gpu, placement.start).value] = Slot{};
+  changes_[gpu.value].retry_at = changes_[gpu.value].retry_wait = Micros{};
 }
 
 bool Fleet::not_destroyed(GpuId gpu, mig::Placement placement, Micros now) {
   const SliceId slice = cluster::slice_id(gpu, placement.start);
-  Slot slot = slots_[slice.value];
-  act(Kind::kFinishDestroy, slice);
-  act(Kind::kBeginCreate, slice, placement.profile);
-  act(Kind::kFinishCreate, slice);
-  changes_[gpu.value].in_step = false;
+  stepper_.revert(gpu);
+  changed_ = true;
   back_off(changes_[gpu.value], now);
-  ++slot.destroy_tries;
-  slots_[slice.value] = slot;
-  if (slot.destroy_tries < kDestroyTriesMax) {
+  if (++slots_[slice.value].destroy_tries < kDestroyTriesMax) {
     act(Kind::kClose, slice);
     return false;
   }
@@ -307,9 +264,8 @@ bool Fleet::not_destroyed(GpuId gpu, mig::Placement placement, Micros now) {
 }
 
 void Fleet::condemn(GpuId gpu, const std::string& why) {
-  GpuChange& change = changes_[gpu.value];
-  change.target.reset();
-  change.why_unusable = why;
+  stepper_.forget_target(gpu);
+  changes_[gpu.value].why_unusable = why;
   for (const mig::Placement placement : cluster_.gpus[gpu.value].layout.instances()) {
     const SliceId slice = cluster::slice_id(gpu, placement.start);
     if (!cluster_.slice(slice).closing) act(Kind::kClose, slice);
@@ -320,6 +276,7 @@ void Fleet::block(GpuId gpu, const std::string& why) {
   const std::string reason = why;  // may stand in what is overwritten
   GpuChange& change = changes_[gpu.value];
   change = GpuChange{};
+  stepper_.resume(gpu, {}, {});
   const mig::Layout present = cluster_.gpus[gpu.value].layout;
   for (const mig::Placement placement : present.instances()) {
     remove(cluster::slice_id(gpu, placement.start));
@@ -355,6 +312,7 @@ void Fleet::unblock(GpuId gpu) {
     remove(cluster::slice_id(gpu, placement.start));
   }
   change = GpuChange{};
+  stepper_.resume(gpu, {}, {});
 }
 
 }  // namespace partita::control

@@ -11,11 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster_state.h"
+#include "cluster/layout_stepper.h"
 #include "control/protocol.h"
 #include "decide/active_job.h"
 #include "decide/position_forecaster.h"
-#include "mig/change.h"
 
 namespace partita::control {
 
@@ -62,7 +61,9 @@ class Fleet {
   const device::InstanceKey& instance(cluster::SliceId slice) const {
     return slots_[slice.value].instance;
   }
-  const mig::Layout* target(GpuId gpu) const;
+  bool changing(GpuId gpu) const { return stepper_.target(gpu).has_value(); }
+  // The layout the GPU has or is changing to.
+  const mig::Layout& aim(GpuId gpu) const { return stepper_.aim(gpu); }
   bool usable(GpuId gpu) const { return changes_[gpu.value].why_unusable.empty(); }
   const std::string& why_unusable(GpuId gpu) const { return changes_[gpu.value].why_unusable; }
 
@@ -118,7 +119,7 @@ class Fleet {
   void note_change() { changed_ = true; }
 
   // Our own instance at this place is being made or unmade.
-  bool in_step(GpuId gpu) const { return changes_[gpu.value].in_step; }
+  bool in_step(GpuId gpu) const { return stepper_.step(gpu).has_value(); }
 
   // Where the layout of every GPU is heading; replaces what `courses` held.
   void list_courses(std::vector<decide::LayoutCourse>& courses) const;
@@ -133,8 +134,6 @@ class Fleet {
     bool condemned = false;
   };
   struct GpuChange {
-    std::optional<mig::Layout> target;
-    bool in_step = false;
     Micros step_began;  // as far as it is known: an instance found half unmade began long ago
     Micros retry_at;
     Micros retry_wait;
@@ -148,7 +147,6 @@ class Fleet {
   decide::ActiveJob& occupy(cluster::SliceId slice, Holder holder);
   void vacate(cluster::SliceId slice);
   void back_off(GpuChange& change, Micros now);
-  std::optional<mig::ChangeStep> startable_step(GpuId gpu) const;
   std::optional<mig::ChangeStep> condemned_step(GpuId gpu);
   void try_quarantined_again(GpuId gpu, Micros now);
   template <typename Visit>
@@ -156,6 +154,7 @@ class Fleet {
   void act(cluster::Action::Kind kind, cluster::SliceId slice, mig::ProfileIndex profile = 0);
 
   cluster::ClusterState cluster_;
+  cluster::LayoutStepper stepper_;
   std::vector<GpuFact> gpus_;
   decide::ActiveJobs& jobs_;
   std::vector<Slot> slots_;

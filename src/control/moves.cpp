@@ -1,17 +1,11 @@
-// The part of the controller that carries out decisions, those about jobs that run among them.
-//
-// A job that runs is moved by running its checkpoint command, stopping it and starting it again;
-// that takes seconds. Until then whoever is to be on a slice next has a claim to it. Policies see
-// the slice as busy until that job will have ended, and nobody who takes part can be moved. Claims
-// are not written down: after a crash those who are being stopped wait again when they have been,
-// the others wait, and policies decide anew.
+#include "control/moves.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
-#include "control/controller.h"
 #include "control/planted.h"
 
 namespace partita::control {
@@ -26,63 +20,45 @@ constexpr std::int64_t kRunMin = 3;
 
 }  // namespace
 
-std::optional<SliceId> Controller::claim_of(std::int64_t job) const {
-  const auto found = claims_.find(job);
-  if (found == claims_.end()) return {};
-  return found->second;
-}
-
-const Job* Controller::claimant_of(SliceId slice) const {
-  const auto found =
-      std::ranges::find_if(claims_, [&](const auto& claim) { return claim.second == slice; });
-  return found == claims_.end() ? nullptr : find(found->first);
-}
-
-std::optional<Micros> Controller::preempt_after() const {
-  if (options_.shadow || options_.preempt_after || !preempts()) {
-    return options_.shadow ? std::nullopt : options_.preempt_after;
-  }
-  return Micros{kRunMin * view_.preemption.cost.count};
-}
-
-// Half of its attempts are left for what it cannot help.
-bool Controller::may_be_moved(const Job& job) const {
-  const bool settled = job.state() == JobState::kQueued || job.state() == JobState::kRunning;
-  return settled && !job.spec.checkpoint.empty() &&
-         job.progress.attempt <= options_.limits.attempts_max / 2;
+std::optional<Micros> Moves::preempt_after() const {
+  if (state_.options.shadow) return {};
+  if (state_.options.preempt_after || !state_.preempts()) return state_.options.preempt_after;
+  return Micros{kRunMin * state_.view.preemption.cost.count};
 }
 
 // The job on the slice, from now on, as policies reckon.
-Micros Controller::expected_end(const Job& job, SliceId slice) const {
-  const decide::ActiveJob& active = active_[job.handle];
-  const Micros restart =
-      active.running() ? std::max(view_.preemption.cost, active.overhead(now_)) : active.restart;
-  const std::uint8_t size = fleet_.cluster().slice(slice).size_index;
-  const double takes = std::max(1.0, std::ceil(active.work_at(now_) * active.time[size]));
-  return now_ + restart + Micros{static_cast<std::int64_t>(takes)};
+Micros Moves::expected_end(const Job& job, SliceId slice) const {
+  const decide::ActiveJob& active = state_.active[job.handle];
+  const Micros restart = active.running()
+                             ? std::max(state_.view.preemption.cost, active.overhead(state_.now))
+                             : active.restart;
+  const std::uint8_t size = state_.fleet.cluster().slice(slice).size_index;
+  const double takes = std::max(1.0, std::ceil(active.work_at(state_.now) * active.time[size]));
+  return state_.now + restart + Micros{static_cast<std::int64_t>(takes)};
 }
 
-std::string Controller::outlook(const Job& job, SliceId slice) const {
+std::string Moves::outlook(const Job& job, SliceId slice) const {
   const Micros end = expected_end(job, slice);
-  std::string text = fmt::format("expected to be done in {:.0f} s", (end - now_).to_seconds());
+  std::string text =
+      fmt::format("expected to be done in {:.0f} s", (end - state_.now).to_seconds());
   if (!job.spec.deadline) return text;
   const double spare = (*job.spec.deadline - end).to_seconds();
   return text + (spare >= 0 ? fmt::format(", {:.0f} s before its deadline", spare)
                             : fmt::format(", {:.0f} s late", -spare));
 }
 
-void Controller::carry_out(const decide::Decision& decision) {
+void Moves::carry_out(const decide::Decision& decision) {
   bool moved = false;
   const auto taker_of = [&](SliceId slice) -> const Job* {
     const auto taker = std::ranges::find(decision.moves, slice, &decide::Move::to);
-    return taker == decision.moves.end() ? nullptr : find(job_of_handle_[taker->job.value]);
+    return taker == decision.moves.end() ? nullptr : &state_.jobs.of(taker->job);
   };
   for (auto each = decision.moves.begin(); each != decision.moves.end(); ++each) {
     const decide::Move& move = *each;
-    Job& job = jobs_.at(job_of_handle_[move.job.value]);
-    const SliceId from = active_[move.job].slice;
+    Job& job = state_.jobs.of(move.job);
+    const SliceId from = state_.active[move.job].slice;
     if (from.valid()) {
-      CHECK(preempts());
+      CHECK(state_.preempts());
       // Displaced, and placed after all when another job left its slice in the same decision.
       const bool again =
           std::find_if(each + 1, decision.moves.end(), [&](const decide::Move& later) {
@@ -94,149 +70,131 @@ void Controller::carry_out(const decide::Decision& decision) {
       continue;
     }
     CHECK(move.to.valid());
-    if (fleet_.cluster().slice(move.to).state == SliceState::kIdle) {
-      start(job, move.to);
+    if (state_.fleet.cluster().slice(move.to).state == SliceState::kIdle) {
+      attempts_.start(job, move.to);
     } else {
       claim(job, move.to);
     }
   }
   if (!moved) return;
   serve_claims();
-  fleet_.note_change();  // the scheduler takes slices for idle that are still to be left
+  state_.fleet.note_change();  // the scheduler takes slices for idle that are still to be left
 }
 
 // `taker`: who gets its slice; null when nobody does yet.
-void Controller::interrupt(Job& job, SliceId to, const Job* taker) {
-  CHECK(may_be_moved(job) && job.state() == JobState::kRunning);
-  decide::ActiveJob& active = active_[job.handle];
+void Moves::interrupt(Job& job, SliceId to, const Job* taker) {
+  CHECK(flow_.may_be_moved(job) && job.state() == JobState::kRunning);
+  decide::ActiveJob& active = state_.active[job.handle];
   const SliceId from = active.slice;
   std::string text;
   if (to.valid()) {
-    text = fmt::format("goes on on {}: {} there, in {:.0f} s here; ", place_name(to),
-                       outlook(job, to), (active.finish - now_).to_seconds());
+    text = fmt::format("goes on on {}: {} there, in {:.0f} s here; ", state_.name_of(to),
+                       outlook(job, to), (active.finish - state_.now).to_seconds());
   }
   if (taker != nullptr) text += fmt::format("job {} takes its slice; ", taker->id);
-  event(job.id, to.valid() ? "moved" : "preempted",
-        text + "its checkpoint command is run, then it is stopped");
+  state_.turn.event(job.id, to.valid() ? "moved" : "preempted",
+                    text + "its checkpoint command is run, then it is stopped");
 
-  const Micros free_at = taker == nullptr ? now_ : expected_end(*taker, from);
-  active.restart = std::max(view_.preemption.cost, active.overhead(now_));
-  active.work = job.work_left = active.work_at(now_);
+  const Micros free_at = taker == nullptr ? state_.now : expected_end(*taker, from);
+  active.restart = std::max(state_.view.preemption.cost, active.overhead(state_.now));
+  active.work = job.work_left = active.work_at(state_.now);
   active.forget_on_time();
   if (!to.valid()) {
     // The scheduler has put it among those that wait; it is not to start before it has stopped.
     active.slice = {};
-    scheduler_->job_withdrawn(view_, job.handle);
+    state_.policies.withdraw(state_.view, job.handle);
     active.slice = from;
   }
   active.progress_from = active.finish = free_at;
-  const std::string why = to.valid()         ? "goes on on " + place_name(to)
+  const std::string why = to.valid()         ? "goes on on " + state_.name_of(to)
                           : taker != nullptr ? fmt::format("job {} takes its slice", taker->id)
                                              : "it waits again";
-  move_to(job, JobState::kRestarting, fmt::format("{}: {}", kPreempted, why));
-  stop(job, !PLANTED(stop_without_saving));
-  if (to.valid()) claims_[job.id] = to;
+  flow_.move_to(job, JobState::kRestarting, fmt::format("{}: {}", kPreempted, why));
+  attempts_.stop(job, !PLANTED(stop_without_saving));
+  if (to.valid()) state_.claims.set(job.id, to);
 }
 
 // REQUIRES: whoever is on the slice leaves it in the same decision.
-void Controller::claim(Job& job, SliceId slice) {
-  const Job* on = job_on(slice);
+void Moves::claim(Job& job, SliceId slice) {
+  Job* on = state_.job_on(slice);
   CHECK(on != nullptr);
-  event(job.id, "claims",
-        fmt::format("takes {} when job {} has been stopped there: {}", place_name(slice), on->id,
-                    outlook(job, slice)));
+  state_.turn.event(job.id, "claims",
+                    fmt::format("takes {} when job {} has been stopped there: {}",
+                                state_.name_of(slice), on->id, outlook(job, slice)));
   job.progress.reason = fmt::format("takes the slice of job {}", on->id);
-  touch(job);
+  state_.turn.touch(job);
   if (PLANTED(take_slice_too_early)) {
-    leave_slice(jobs_.at(on->id));
-    return start(job, slice);
+    attempts_.leave_slice(*on);
+    return attempts_.start(job, slice);
   }
-  claims_[job.id] = slice;
+  state_.claims.set(job.id, slice);
 }
 
 // Whether the job can still be expected to start there.
-bool Controller::claim_stands(const Job& job, SliceId slice) const {
-  const cluster::Slice& place = fleet_.cluster().slice(slice);
-  if (!place.exists() || place.closing || vanished_.contains(slice.value)) return false;
-  if (!fleet_.usable(cluster::gpu_of(slice))) return false;
-  if ((active_[job.handle].fits >> place.profile & 1U) == 0) return false;
-  if (fleet_.holder(slice) == Fleet::Holder::kClaimed) return true;
-  if (fleet_.holder(slice) != Fleet::Holder::kNobody) return false;
+bool Moves::claim_stands(const Job& job, SliceId slice) const {
+  const cluster::Slice& place = state_.fleet.cluster().slice(slice);
+  if (!place.exists() || place.closing || slices_.vanished(slice)) return false;
+  if (!state_.fleet.usable(cluster::gpu_of(slice))) return false;
+  if ((state_.active[job.handle].fits >> place.profile & 1U) == 0) return false;
+  if (state_.fleet.holder(slice) == Fleet::Holder::kClaimed) return true;
+  if (state_.fleet.holder(slice) != Fleet::Holder::kNobody) return false;
   if (place.state == SliceState::kIdle) return true;
-  const Job* on = job_on(slice);
+  const Job* on = state_.job_on(slice);
   return on != nullptr &&
          (on->state() == JobState::kRestarting || on->state() == JobState::kCancelling);
 }
 
-// Starts the jobs whose time has come, keeps slices that are free already for those that are still
-// being stopped elsewhere, and gives up what cannot be any more.
-void Controller::serve_claims() {
-  for (auto each = claims_.begin(); each != claims_.end();) {
+void Moves::serve_claims() {
+  const auto& claims = state_.claims.all();
+  for (auto each = claims.begin(); each != claims.end();) {
     const auto [id, slice] = *each++;
-    Job& job = jobs_.at(id);
+    Job& job = state_.jobs.at(id);
     if (!claim_stands(job, slice)) {
-      give_up_claim(job);
+      flow_.give_up_claim(job);
       continue;
     }
-    const bool idle = fleet_.cluster().slice(slice).state == SliceState::kIdle;
-    const bool kept = fleet_.holder(slice) == Fleet::Holder::kClaimed;
+    const bool idle = state_.fleet.cluster().slice(slice).state == SliceState::kIdle;
+    const bool kept = state_.fleet.holder(slice) == Fleet::Holder::kClaimed;
     if (job.state() == JobState::kQueued && (idle || kept)) {
-      forget_claim(id);
-      start(job, slice);
+      flow_.forget_claim(job);
+      attempts_.start(job, slice);
     } else if (idle) {
-      fleet_.keep(slice, active_[job.handle].id, expected_end(job, slice));
+      state_.fleet.keep(slice, state_.active[job.handle].id, expected_end(job, slice));
     }
   }
-}
-
-void Controller::forget_claim(std::int64_t job) {
-  const auto found = claims_.find(job);
-  if (found == claims_.end()) return;
-  const SliceId slice = found->second;
-  claims_.erase(found);
-  if (fleet_.holder(slice) == Fleet::Holder::kClaimed) fleet_.release(slice);
-  pass_due_ = true;
-}
-
-// It waits like any other again, once it has been stopped if it has to be.
-void Controller::give_up_claim(Job& job) {
-  forget_claim(job.id);
-  event(job.id, "claim-lost", "the slice it was to start on cannot be had any more");
-  if (job.state() != JobState::kQueued || PLANTED(lose_claimant)) return;
-  job.progress.reason = "the slice it was to start on is gone";
-  touch(job);
-  tell_returned(job);
 }
 
 // As in the simulator, a job that outlives its estimate is believed to be half done. Else such
 // a job would seem to leave its slice at any moment, for hours. And where little happens, whether a
 // job that waits should displace another is asked again once that one may be moved.
-void Controller::look_at_running() {
+void Moves::look_at_running() {
   next_look_ = Micros::max();
-  const bool some_wait = count(JobState::kQueued) > claims_.size();
-  for (std::uint32_t i = 0; i < fleet_.cluster().slices.size(); ++i) {
-    const cluster::Slice& slice = fleet_.cluster().slices[i];
+  const bool some_wait = state_.jobs.count(JobState::kQueued) > state_.claims.all().size();
+  for (std::uint32_t i = 0; i < state_.fleet.cluster().slices.size(); ++i) {
+    const cluster::Slice& slice = state_.fleet.cluster().slices[i];
     if (slice.state != SliceState::kBusy) continue;
-    if (fleet_.holder(SliceId{i}) != Fleet::Holder::kNobody) continue;
-    decide::ActiveJob& active = active_[slice.job];
-    if (active.finish <= now_) {
-      Job& job = jobs_.at(job_of_handle_[slice.job.value]);
+    if (state_.fleet.holder(SliceId{i}) != Fleet::Holder::kNobody) continue;
+    decide::ActiveJob& active = state_.active[slice.job];
+    if (active.finish <= state_.now) {
+      Job& job = state_.jobs.of(slice.job);
       if (job.state() != JobState::kRunning) continue;
       believe_more(job);
     }
     next_look_ = std::min(next_look_, active.finish);
-    const Micros movable = active.progress_from + Micros{kRunMin * view_.preemption.cost.count};
-    if (some_wait && active.resumable && movable > now_) next_look_ = std::min(next_look_, movable);
+    const Micros movable =
+        active.progress_from + Micros{kRunMin * state_.view.preemption.cost.count};
+    if (some_wait && active.resumable && movable > state_.now)
+      next_look_ = std::min(next_look_, movable);
   }
 }
 
-void Controller::believe_more(Job& job) {
-  decide::ActiveJob& active = active_[job.handle];
+void Moves::believe_more(Job& job) {
+  decide::ActiveJob& active = state_.active[job.handle];
   active.work = job.believed;
   job.believed += job.believed;
-  active.progress_from = now_;
+  active.progress_from = state_.now;
   const double takes = std::max(1.0, std::ceil(active.work * active.time[active.size_index]));
-  active.finish = now_ + Micros{static_cast<std::int64_t>(takes)};
+  active.finish = state_.now + Micros{static_cast<std::int64_t>(takes)};
   active.forget_on_time();
 }
 

@@ -1,7 +1,7 @@
-// PLANTED: mistakes that the simulation tests must catch; never true in the product.
+// PLANTED(name): mistakes that the simulation tests must catch; never true in the product.
 //
 // The tests build the controller once more with PARTITA_PLANT and switch one mistake on at a time,
-// which shows that the checkers would see it.
+// which shows that the checkers would see it. A mistake is one line where what it breaks begins.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ double present_tardiness_min(const sim::World& world, bool unavoidable) {
 }  // namespace
 
 MixEnv::MixEnv(MixEnvOptions options)
-    : options_(std::move(options)), run_(options_.run), state_(*options_.rules) {
+    : options_(std::move(options)), run_(options_.run), hand_(*options_.rules) {
   auto scheduler = policies::make_scheduler(options_.scheduler, 1);
   CHECK(scheduler.ok());
   scheduler_ = *std::move(scheduler);
@@ -41,35 +41,25 @@ void MixEnv::begin(std::uint64_t episode) {
   day_ = options_.days(episode);
   energy_weight_ = options_.energy_weights[episode % options_.energy_weights.size()];
   CHECK(!day_.jobs.empty());
-  clock_ = std::make_unique<sim::Clockwork>(run_, *scheduler_);
-  const std::vector<mig::Layout> layouts = state_.begin(run_.gpus);
+  clock_ = std::make_unique<sim::Clockwork>(run_, *scheduler_, &hand_);
+  const std::vector<mig::Layout> layouts = hand_.initial_layouts(clock_->view);
   for (std::uint32_t gpu = 0; gpu < run_.gpus; ++gpu) {
     cluster::place_layout(clock_->world.cluster, GpuId{gpu}, layouts[gpu]);
   }
   clock_->set_arrivals(day_.jobs, JobId{0});
   clock_->world.tally.reserve(day_.jobs.size());
-  clock_->keep_newcomers = true;
-  scheduler_->begin(clock_->view);
-  events_at_last_turn_ = 0;
+  clock_->policies.begin(clock_->view);
   const bool any = run_to_decision();
   CHECK(any);
   score_ = score();
 }
 
-// The same order of things at one instant as the engine's.
 bool MixEnv::run_to_decision() {
   while (clock_->arrivals_left() || clock_->world.jobs.size() > 0) {
     const Micros next = clock_->next_event();
     CHECK(next != Micros::max());  // a job that no layout of the menu runs
     clock_->advance_to(next);
-    for (std::size_t i = 0; i < clock_->newcomers().size(); ++i) {
-      state_.job_arrived(clock_->world.now);
-    }
-    const std::uint64_t events = clock_->world.counts.events;
-    if (events - events_at_last_turn_ >= options_.rules->every_events) {
-      events_at_last_turn_ = events;
-      return true;
-    }
+    if (clock_->policies.turn_due(next, clock_->world.counts.events)) return true;
     clock_->decide();
   }
   return false;
@@ -88,28 +78,26 @@ double MixEnv::score() {
 
 void MixEnv::observe(std::span<float> observation, std::span<std::uint8_t> allowed,
                      std::span<std::uint16_t> draws) {
-  state_.observe(clock_->view, observation);
+  hand_.state.observe(clock_->view, observation);
   std::ranges::fill(allowed, std::uint8_t{1});
-  state_.draws(draws);
+  hand_.state.draws(draws);
 }
 
 Step MixEnv::step(std::span<const std::uint16_t> table) {
-  requests_.clear();
+  hand_.requests.clear();
   if (options_.rules->pick == policies::MixPick::kDraw) {
-    state_.take_table(clock_->view, table, requests_);
+    hand_.state.take_table(clock_->view, table, hand_.requests);
   } else {
     const auto chosen = std::ranges::max_element(table) - table.begin();
-    state_.take(clock_->view, static_cast<std::size_t>(chosen), requests_);
+    hand_.state.take(clock_->view, static_cast<std::size_t>(chosen), hand_.requests);
   }
-  for (const decide::LayoutRequest& request : requests_) {
-    clock_->changes.request(request.gpu, request.layout);
-  }
+  clock_->repartition();
   clock_->decide();
   const bool goes_on = run_to_decision();
   const double before = score_;
   score_ = score();
   if (!goes_on) end_day();
-  const double changes = static_cast<double>(requests_.size()) * options_.change_cost_min /
+  const double changes = static_cast<double>(hand_.requests.size()) * options_.change_cost_min /
                          static_cast<double>(day_.jobs.size());
   return {static_cast<float>(score_ - before - changes), !goes_on};
 }

@@ -49,6 +49,31 @@ class MixEnv : public Env {
   double last_et() const { return last_et_; }
 
  private:
+  // The repartitioner of the run: asked as any other, it asks for what step() was told.
+  class Hand : public decide::Repartitioner {
+   public:
+    explicit Hand(const policies::MixRules& rules) : state(rules), rules_(rules) {}
+
+    std::vector<mig::Layout> initial_layouts(const decide::View& view) override {
+      return state.begin(view.cluster.gpu_count());
+    }
+    std::optional<Micros> next_time(Micros) const override { return {}; }
+    std::uint64_t every_events() const override { return rules_.every_events; }
+    bool watches_arrivals() const override { return true; }
+    void job_arrived(const decide::View& view, cluster::JobHandle) override {
+      state.job_arrived(view.now);
+    }
+    void decide(const decide::View&, std::vector<decide::LayoutRequest>& asked) override {
+      asked.insert(asked.end(), requests.begin(), requests.end());
+    }
+
+    policies::MixState state;
+    std::vector<decide::LayoutRequest> requests;
+
+   private:
+    const policies::MixRules& rules_;
+  };
+
   // Lets time pass up to the next decision; false when the day is over.
   bool run_to_decision();
   // Minus ET so far: energy until now, and tardiness of jobs done and present.
@@ -59,10 +84,8 @@ class MixEnv : public Env {
   sim::RunOptions run_;
   std::unique_ptr<decide::Scheduler> scheduler_;
   workload::Trace day_;
+  Hand hand_;
   std::unique_ptr<sim::Clockwork> clock_;
-  policies::MixState state_;
-  std::vector<decide::LayoutRequest> requests_;
-  std::uint64_t events_at_last_turn_ = 0;
   double energy_weight_ = 1;
   double score_ = 0;
   double last_et_ = 0;

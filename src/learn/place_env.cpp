@@ -89,7 +89,7 @@ void PlaceEnv::begin(std::uint64_t episode) {
   }
   clock_->set_arrivals(day_.jobs, JobId{0});
   clock_->world.tally.reserve(day_.jobs.size());
-  hands_.begin(clock_->view);
+  clock_->policies.begin(clock_->view);
   hands_.moves.clear();
   hands_.early = hands_.late = early_before_ = 0;
   hands_.tardiness_min = tardiness_before_ = 0;

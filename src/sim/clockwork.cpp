@@ -4,7 +4,8 @@
 
 namespace partita::sim {
 
-Clockwork::Clockwork(const RunOptions& options, decide::Scheduler& scheduler)
+Clockwork::Clockwork(const RunOptions& options, decide::Scheduler& scheduler,
+                     decide::Repartitioner* repartitioner)
     : world(options),
       view{.now = Micros{},
            .cluster = world.cluster,
@@ -13,8 +14,8 @@ Clockwork::Clockwork(const RunOptions& options, decide::Scheduler& scheduler)
            .power = *options.power,
            .et_a = options.et_a,
            .forecaster = nullptr},
-      changes(world, view, scheduler),
-      scheduler_(scheduler),
+      policies(scheduler, repartitioner),
+      changes(world, view, policies),
       fits_(*options.model) {}
 
 void Clockwork::set_arrivals(std::span<const workload::Job> arrivals, JobId first) {
@@ -33,9 +34,9 @@ void Clockwork::complete_due() {
   while (world.completions.first_time() == world.now) {
     const JobHandle job = world.completions.first_job();
     if (world.outlived_estimate(job)) {
-      scheduler_.job_withdrawn(view, job);
+      policies.withdraw(view, job);
       world.extend_estimate(job);
-      scheduler_.job_returned(view, job);
+      policies.put_back(view, job);
       continue;
     }
     const SliceId slice = world.jobs[job].slice;
@@ -45,7 +46,7 @@ void Clockwork::complete_due() {
     } else {
       world.complete(job);
       world.meter_gpu(cluster::gpu_of(slice));
-      scheduler_.job_done(view, job);
+      policies.job_done(view, job);
       world.jobs.remove(job);
     }
     if (changes.under_way()) freed_.push_back(cluster::gpu_of(slice));
@@ -58,23 +59,22 @@ void Clockwork::complete_due() {
 
 // What the job needs changes, and with it its place in the scheduler's books.
 void Clockwork::restart_larger(JobHandle job) {
-  scheduler_.job_withdrawn(view, job);
+  policies.withdraw(view, job);
   world.restart_larger(job);
-  scheduler_.job_returned(view, job);
-  if (keep_newcomers) returned_.push_back(job);
+  policies.job_returned(view, job);
   jobs_left_slices_ = true;
 }
 
 void Clockwork::arrive_due() {
-  newcomers_.clear();
   while (arrivals_left() && arrivals_[next_arrival_].arrival == world.now) {
     const workload::Job& job = arrivals_[next_arrival_];
     const JobId id = next_id();
     const std::uint16_t fits = fits_(job);
-    if (fits == 0 || !world.memory.has_room(job, id)) unplaceable_ = id;
-    const JobHandle handle = world.add_job(job, id, fits);
-    scheduler_.job_arrived(view, handle);
-    if (keep_newcomers) newcomers_.push_back(handle);
+    if (fits == 0 || !world.memory.has_room(job, id)) {
+      unplaceable_ = id;
+      return;
+    }
+    policies.job_arrived(view, world.add_job(job, id, fits));
     ++next_arrival_;
     ++world.counts.events;
   }
@@ -82,7 +82,6 @@ void Clockwork::arrive_due() {
 
 void Clockwork::advance_to(Micros now) {
   world.now = view.now = now;
-  if (keep_newcomers) returned_.clear();
   complete_due();
   while (changes.next_finish() == now) {
     changes.finish_step();
@@ -91,14 +90,18 @@ void Clockwork::advance_to(Micros now) {
   arrive_due();
 }
 
+bool Clockwork::repartition() {
+  return policies.repartition(
+      view, world.counts.events,
+      [this](const decide::LayoutRequest& asked) { changes.request(asked.gpu, asked.layout); });
+}
+
 void Clockwork::decide() {
-  const bool layouts_changed = changes.take_changed();
-  if (layouts_changed || jobs_left_slices_) scheduler_.layout_changed(view);
+  const bool layouts_changed = changes.take_changed() || jobs_left_slices_;
   jobs_left_slices_ = false;
-  decision_.moves.clear();
-  scheduler_.decide(view, decision_);
+  const decide::Decision& decision = policies.decide(view, layouts_changed);
   ++world.counts.decisions;
-  if (!decision_.moves.empty()) world.carry_out(decision_.moves);
+  if (!decision.moves.empty()) world.carry_out(decision.moves);
 }
 
 void Clockwork::copy_position(const Clockwork& other) {
@@ -124,9 +127,9 @@ void Clockwork::take_view(const decide::View& seen, std::span<const decide::Layo
 }
 
 void Clockwork::tell_scheduler() {
-  scheduler_.begin(view);
+  policies.begin(view);
   for (std::uint32_t i = 0; i < world.jobs.handles_end(); ++i) {
-    if (world.jobs.present(JobHandle{i})) scheduler_.job_returned(view, JobHandle{i});
+    if (world.jobs.present(JobHandle{i})) policies.put_back(view, JobHandle{i});
   }
 }
 

@@ -1,11 +1,11 @@
 // Clockwork: what moves a run forward: arrivals, completions, steps of layout changes, and after
-// each instant one decision of the scheduler. Who changes layouts, and when, is not its business.
+// each instant one decision of the scheduler. When layouts are asked for is said by who owns it.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "decide/scheduler.h"
+#include "decide/policy_driver.h"
 #include "sim/layout_changes.h"
 #include "sim/world.h"
 #include "workload/job.h"
@@ -14,8 +14,9 @@ namespace partita::sim {
 
 class Clockwork {
  public:
-  // REQUIRES of the references: they outlive the clockwork.
-  Clockwork(const RunOptions& options, decide::Scheduler& scheduler);
+  // REQUIRES of what is referred to: it outlives the clockwork. The repartitioner may be null.
+  Clockwork(const RunOptions& options, decide::Scheduler& scheduler,
+            decide::Repartitioner* repartitioner = nullptr);
   Clockwork(const Clockwork&) = delete;
   Clockwork& operator=(const Clockwork&) = delete;
 
@@ -25,10 +26,6 @@ class Clockwork {
   std::size_t arrived() const { return next_arrival_; }
   // Of the next job to arrive.
   JobId next_id() const { return {first_id_.value + static_cast<std::uint32_t>(next_arrival_)}; }
-  // The jobs that came in the last advance, when `keep_newcomers` is set.
-  std::span<const JobHandle> newcomers() const { return newcomers_; }
-  // Likewise those that left their slices for more memory.
-  std::span<const JobHandle> returned() const { return returned_; }
   // A job that fits no profile of the GPU came; the run cannot go on.
   JobId unplaceable() const { return unplaceable_; }
 
@@ -36,6 +33,8 @@ class Clockwork {
   Micros next_event() const;
   // Moves to that instant, or to an earlier one, and lets happen what is due. decide() must follow.
   void advance_to(Micros now);
+  // Layouts, where the repartitioner's turn has come. True when that was for its timer.
+  bool repartition();
   void decide();
 
   // Goes on from the position of another clockwork with the same options, with other arrivals and
@@ -48,9 +47,9 @@ class Clockwork {
   void take_view(const decide::View& seen, std::span<const decide::LayoutCourse> courses,
                  std::size_t waiting_max);
 
-  bool keep_newcomers = false;
   World world;
   decide::View view;
+  decide::PolicyDriver policies;
   LayoutChanges changes;
 
  private:
@@ -59,17 +58,13 @@ class Clockwork {
   void restart_larger(JobHandle job);
   void arrive_due();
 
-  decide::Scheduler& scheduler_;
   cluster::ProfileFits fits_;
   std::span<const workload::Job> arrivals_;
   std::size_t next_arrival_ = 0;
   JobId first_id_;
-  std::vector<JobHandle> newcomers_;
-  std::vector<JobHandle> returned_;
   std::vector<GpuId> freed_;  // by completions while layouts change
   JobId unplaceable_;
   bool jobs_left_slices_ = false;  // other than by completing; the scheduler is to be told
-  decide::Decision decision_;
 };
 
 }  // namespace partita::sim

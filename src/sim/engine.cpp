@@ -28,7 +28,7 @@ class Engine {
         scheduler_(scheduler),
         repartitioner_(repartitioner),
         extras_(extras),
-        clock_(options, scheduler) {
+        clock_(options, scheduler, &repartitioner) {
     if (options.measure_fragmentation) clock_.world.queued = &queued_.emplace(*options.model);
     if (extras.forecast_scheduler == nullptr) return;
     rollout_.emplace(clock_, options, *extras.forecast_scheduler);
@@ -40,9 +40,6 @@ class Engine {
  private:
   Status begin();
   Status place_initial_layouts();
-  void tell_repartitioner();
-  void repartition_if_due();
-  void follow_requests();
   void count_fruitless_timers();
   void measure_fragmentation(Micros until);
   void report_progress() const;
@@ -62,12 +59,8 @@ class Engine {
   double queued_area_ = 0;
   double blocked_area_ = 0;
 
-  Micros next_timer_ = Micros::max();
-  std::uint64_t every_events_ = 0;
-  std::uint64_t events_at_last_turn_ = 0;
   int fruitless_timers_ = 0;
   double work_at_last_timer_ = std::numeric_limits<double>::infinity();
-  std::vector<decide::LayoutRequest> requests_;
 };
 
 Status Engine::begin() {
@@ -78,10 +71,7 @@ Status Engine::begin() {
   clock_.world.memory.set_curves(trace_.memory_curves);
   clock_.world.tally.reserve(trace_.jobs.size());
   if (options_.keep_jobs) clock_.world.counts.job_records.resize(trace_.jobs.size());
-  scheduler_.begin(clock_.view);
-  next_timer_ = repartitioner_.next_time(Micros{}).value_or(Micros::max());
-  every_events_ = repartitioner_.every_events();
-  clock_.keep_newcomers = repartitioner_.watches_arrivals();
+  clock_.policies.begin(clock_.view);
   return {};
 }
 
@@ -98,31 +88,6 @@ Status Engine::place_initial_layouts() {
   return {};
 }
 
-void Engine::follow_requests() {
-  for (const decide::LayoutRequest& request : requests_) {
-    clock_.changes.request(request.gpu, request.layout);
-  }
-  requests_.clear();
-}
-
-void Engine::repartition_if_due() {
-  if (clock_.keep_newcomers) {
-    repartitioner_.relieve(clock_.view, requests_);
-    follow_requests();
-  }
-  const bool timer = next_timer_ == clock_.world.now;
-  const std::uint64_t events = clock_.world.counts.events;
-  const bool turn = every_events_ > 0 && events - events_at_last_turn_ >= every_events_;
-  if (!timer && !turn) return;
-  events_at_last_turn_ = events;
-  repartitioner_.decide(clock_.view, requests_);
-  follow_requests();
-  if (!timer) return;
-  ++clock_.world.counts.events;
-  next_timer_ = repartitioner_.next_time(clock_.world.now).value_or(Micros::max());
-  count_fruitless_timers();
-}
-
 // Work is measured, because a job that runs at every timer may still be interrupted before it gets
 // anywhere, again and again.
 void Engine::count_fruitless_timers() {
@@ -136,22 +101,19 @@ void Engine::count_fruitless_timers() {
   work_at_last_timer_ = clock_.arrivals_left() ? std::numeric_limits<double>::infinity() : work;
 }
 
-void Engine::tell_repartitioner() {
-  for (const JobHandle job : clock_.newcomers()) repartitioner_.job_arrived(clock_.view, job);
-  for (const JobHandle job : clock_.returned()) repartitioner_.job_returned(clock_.view, job);
-}
-
 Result<RunResult> Engine::run() {
   const Status ready = begin();
   if (!ready) return ready.error();
   while (clock_.arrivals_left() || clock_.world.jobs.size() > 0) {
-    const Micros next = std::min(clock_.next_event(), next_timer_);
+    const Micros next = std::min(clock_.next_event(), clock_.policies.next_timer());
     if (next == Micros::max() || fruitless_timers_ > kFruitlessTimersMax) return stuck();
     if (queued_) measure_fragmentation(next);
     clock_.advance_to(next);
     if (clock_.unplaceable().valid()) return fits_nowhere(clock_.unplaceable());
-    tell_repartitioner();
-    repartition_if_due();
+    if (clock_.repartition()) {
+      ++clock_.world.counts.events;
+      count_fruitless_timers();
+    }
     clock_.decide();
     if (extras_.progress && clock_.world.counts.decisions % kDecisionsPerProgress == 0) {
       report_progress();

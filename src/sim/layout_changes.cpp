@@ -6,17 +6,14 @@
 #include "base/check.h"
 
 namespace partita::sim {
-namespace {
 
-using Kind = cluster::Action::Kind;
-
-}  // namespace
-
-LayoutChanges::LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler)
-    : world_(world), view_(view), scheduler_(scheduler), gpus_(world.cluster.gpu_count()) {}
+LayoutChanges::LayoutChanges(World& world, const decide::View& view, decide::PolicyDriver& policies)
+    : world_(world), view_(view), policies_(policies), stepper_(world.cluster) {}
 
 void LayoutChanges::copy_state(const LayoutChanges& other) {
-  gpus_ = other.gpus_;
+  for (std::uint32_t i = 0; i < world_.cluster.gpu_count(); ++i) {
+    stepper_.resume(GpuId{i}, other.stepper_.target(GpuId{i}), other.stepper_.step(GpuId{i}));
+  }
   steps_ = other.steps_;
   under_way_ = other.under_way_;
   changed_ = other.changed_;
@@ -27,8 +24,8 @@ void LayoutChanges::copy_part(const LayoutChanges& other, std::span<const GpuId>
   under_way_ = 0;
   steps_ = {};
   for (std::uint32_t i = 0; i < gpus.size(); ++i) {
-    gpus_[i] = other.gpus_[gpus[i].value];
-    under_way_ += gpus_[i].target ? 1U : 0U;
+    stepper_.resume(GpuId{i}, other.stepper_.target(gpus[i]), other.stepper_.step(gpus[i]));
+    under_way_ += stepper_.target(GpuId{i}) ? 1U : 0U;
   }
   for (auto steps = other.steps_; !steps.empty(); steps.pop()) {
     const auto at = std::lower_bound(gpus.begin(), gpus.end(), steps.top().gpu);
@@ -39,11 +36,11 @@ void LayoutChanges::copy_part(const LayoutChanges& other, std::span<const GpuId>
 
 void LayoutChanges::take_courses(const cluster::ClusterState& seen,
                                  std::span<const decide::LayoutCourse> courses) {
-  CHECK(courses.size() == gpus_.size());
+  CHECK(courses.size() == world_.cluster.gpu_count());
   under_way_ = 0;
   steps_ = {};
   for (std::uint32_t i = 0; i < courses.size(); ++i) {
-    gpus_[i] = {courses[i].target, false, {}};
+    stepper_.resume(GpuId{i}, courses[i].target, {});
     under_way_ += courses[i].target ? 1U : 0U;
     take_step(GpuId{i}, seen, courses[i].step_began);
     advance(GpuId{i});
@@ -54,19 +51,19 @@ void LayoutChanges::take_courses(const cluster::ClusterState& seen,
 // A GPU makes or unmakes one instance at a time; were there more, the others are done now.
 void LayoutChanges::take_step(GpuId gpu, const cluster::ClusterState& seen, Micros began) {
   const mig::GpuModel& model = *seen.model;
-  GpuChange& change = gpus_[gpu.value];
   for (const mig::Placement placement : seen.gpus[gpu.value].layout.instances()) {
     const cluster::SliceState state = seen.slice(cluster::slice_id(gpu, placement.start)).state;
     const bool create = state == cluster::SliceState::kCreating;
     if (!create && state != cluster::SliceState::kDestroying) continue;
-    if (change.in_step) end_step(gpu);
+    if (stepper_.step(gpu)) end_step(gpu);
     const mig::ChangeSeconds& seconds = model.change_seconds[placement.profile];
-    change.in_step = true;
-    change.step = {create ? mig::ChangeStep::Kind::kCreate : mig::ChangeStep::Kind::kDestroy,
-                   placement, micros_from_seconds(create ? seconds.create : seconds.destroy)};
+    const mig::ChangeStep step{
+        create ? mig::ChangeStep::Kind::kCreate : mig::ChangeStep::Kind::kDestroy, placement,
+        micros_from_seconds(create ? seconds.create : seconds.destroy)};
+    stepper_.resume(gpu, stepper_.target(gpu), step);
   }
-  if (!change.in_step) return;
-  steps_.push({std::max(world_.now, began + change.step.duration), gpu});
+  if (!stepper_.step(gpu)) return;
+  steps_.push({std::max(world_.now, began + stepper_.step(gpu)->duration), gpu});
 }
 
 bool LayoutChanges::take_changed() {
@@ -74,13 +71,14 @@ bool LayoutChanges::take_changed() {
 }
 
 void LayoutChanges::request(GpuId gpu, const mig::Layout& target) {
-  GpuChange& change = gpus_[gpu.value];
-  if (this->target(gpu) == target) return;
+  if (stepper_.aim(gpu) == target) return;
   ++world_.counts.repartitions;
   if (world_.options.repartition_cost == RepartitionCost::kPaper) penalise_running(gpu);
-  if (!change.target) ++under_way_;
-  change.target = target;
-  mark_unwanted(gpu, target);
+  if (!stepper_.target(gpu)) ++under_way_;
+  const bool marked = stepper_.turn_to(
+      gpu, target, [](SliceId, bool in_target) { return in_target; },
+      [this](SliceId slice) { preempt_on(slice); });
+  changed_ = changed_ || marked;
   advance(gpu);
 }
 
@@ -90,99 +88,45 @@ void LayoutChanges::penalise_running(GpuId gpu) {
   for (const mig::Placement placement : world_.cluster.gpus[gpu.value].layout.instances()) {
     const cluster::Slice& slice = world_.cluster.slice(cluster::slice_id(gpu, placement.start));
     if (slice.state != cluster::SliceState::kBusy) continue;
-    scheduler_.job_withdrawn(view_, slice.job);
+    policies_.withdraw(view_, slice.job);
     world_.jobs[slice.job].deadline -= kPaperRepartitionPenalty;
     world_.jobs[slice.job].forget_on_time();
-    scheduler_.job_returned(view_, slice.job);
+    policies_.put_back(view_, slice.job);
   }
 }
 
-void LayoutChanges::mark_unwanted(GpuId gpu, const mig::Layout& target) {
-  const mig::Layout present = world_.cluster.gpus[gpu.value].layout;
-  for (const mig::Placement placement : present.instances()) {
-    const SliceId id = cluster::slice_id(gpu, placement.start);
-    const bool wanted = target.contains(placement);
-    const cluster::Slice& slice = world_.cluster.slice(id);
-    if (slice.closing == wanted) {
-      cluster::apply(
-          world_.cluster,
-          {.kind = wanted ? Kind::kReopen : Kind::kClose, .slice = id, .job = {}, .profile = 0});
-      changed_ = true;
-    }
-    if (!wanted && slice.state == cluster::SliceState::kBusy &&
-        world_.options.preemption.allows(world_.jobs[slice.job])) {
-      const JobHandle job = slice.job;
-      world_.interrupt(job);
-      scheduler_.job_stopped(view_, job);
-    }
-  }
+void LayoutChanges::preempt_on(SliceId id) {
+  const cluster::Slice& slice = world_.cluster.slice(id);
+  if (slice.state != cluster::SliceState::kBusy) return;
+  const JobHandle job = slice.job;
+  if (!world_.options.preemption.allows(world_.jobs[job])) return;
+  world_.interrupt(job);
+  policies_.job_stopped(view_, job);
 }
 
 void LayoutChanges::advance(GpuId gpu) {
-  GpuChange& change = gpus_[gpu.value];
-  while (change.target && !change.in_step) {
-    const mig::Layout& present = world_.cluster.gpus[gpu.value].layout;
-    if (present == *change.target) {
-      change.target.reset();
-      --under_way_;
-      return;
-    }
-    const std::optional<mig::ChangeStep> step = startable_step(gpu, *change.target);
+  while (stepper_.target(gpu) && !stepper_.step(gpu)) {
+    const auto step = stepper_.next_step(gpu, [](SliceId) { return true; });
+    if (!stepper_.target(gpu)) --under_way_;
     if (!step) return;
     begin_step(gpu, *step);
   }
 }
 
-// The first step of the smallest change that can begin now: an idle instance to destroy, or one to
-// create whose memory slices are free.
-std::optional<mig::ChangeStep> LayoutChanges::startable_step(GpuId gpu,
-                                                             const mig::Layout& target) const {
-  const mig::GpuModel& model = *world_.cluster.model;
-  const mig::Layout& present = world_.cluster.gpus[gpu.value].layout;
-  for (const mig::ChangeStep& step : mig::smallest_change(model, present, target).steps) {
-    if (step.kind == mig::ChangeStep::Kind::kCreate) {
-      if (mig::fits(model, present, step.placement)) return step;
-      continue;
-    }
-    const SliceId slice = cluster::slice_id(gpu, step.placement.start);
-    if (world_.cluster.slice(slice).state == cluster::SliceState::kIdle) return step;
-  }
-  return {};
-}
-
 void LayoutChanges::begin_step(GpuId gpu, const mig::ChangeStep& step) {
-  GpuChange& change = gpus_[gpu.value];
-  const bool create = step.kind == mig::ChangeStep::Kind::kCreate;
-  const SliceId slice = cluster::slice_id(gpu, step.placement.start);
-  cluster::apply(world_.cluster, {.kind = create ? Kind::kBeginCreate : Kind::kBeginDestroy,
-                                  .slice = slice,
-                                  .job = {},
-                                  .profile = step.placement.profile});
+  stepper_.begin(gpu, step);
   changed_ = true;
-  change.in_step = true;
-  change.step = step;
-  if (!create) world_.log_layout(gpu);
+  if (step.kind == mig::ChangeStep::Kind::kDestroy) world_.log_layout(gpu);
   if (world_.options.repartition_cost == RepartitionCost::kPaper) return end_step(gpu);
   steps_.push({world_.now + step.duration, gpu});
 }
 
 void LayoutChanges::end_step(GpuId gpu) {
-  GpuChange& change = gpus_[gpu.value];
-  CHECK(change.in_step);
-  const bool create = change.step.kind == mig::ChangeStep::Kind::kCreate;
-  const SliceId slice = cluster::slice_id(gpu, change.step.placement.start);
-  cluster::apply(world_.cluster, {.kind = create ? Kind::kFinishCreate : Kind::kFinishDestroy,
-                                  .slice = slice,
-                                  .job = {},
-                                  .profile = 0});
-  ++(create ? world_.counts.instances_created : world_.counts.instances_destroyed);
-  change.in_step = false;
+  const bool create = stepper_.step(gpu)->kind == mig::ChangeStep::Kind::kCreate;
+  stepper_.finish(gpu);
   changed_ = true;
+  ++(create ? world_.counts.instances_created : world_.counts.instances_destroyed);
   if (create) world_.log_layout(gpu);
-  // The target may have moved on while the instance was being made.
-  if (create && change.target && !change.target->contains(change.step.placement)) {
-    cluster::apply(world_.cluster, {.kind = Kind::kClose, .slice = slice, .job = {}, .profile = 0});
-  }
 }
 
 void LayoutChanges::finish_step() {

@@ -1,8 +1,7 @@
-// LayoutChanges: GPUs on their way from one layout to another, one step at a time.
+// LayoutChanges: the changes of layout of a run: what they cost in time, in deadlines and in
+// interrupted jobs, step by step as cluster::LayoutStepper goes.
 //
-// A GPU makes or unmakes one instance at a time, as the driver does. An instance that is wanted
-// both before and after is never touched. A busy one that has to go is preempted where the run
-// allows it, else it takes no new job and the change waits for it.
+// A busy instance that has to go is preempted where the run allows it, else the change waits for it.
 #pragma once
 
 #include <optional>
@@ -10,16 +9,16 @@
 #include <span>
 #include <vector>
 
+#include "cluster/layout_stepper.h"
+#include "decide/policy_driver.h"
 #include "decide/position_forecaster.h"
-#include "decide/scheduler.h"
-#include "mig/change.h"
 #include "sim/world.h"
 
 namespace partita::sim {
 
 class LayoutChanges {
  public:
-  LayoutChanges(World& world, const decide::View& view, decide::Scheduler& scheduler);
+  LayoutChanges(World& world, const decide::View& view, decide::PolicyDriver& policies);
 
   // Asks for a layout. Ignored when the GPU has it or is changing to it. A change under way
   // finishes its present step and turns to the new target.
@@ -34,10 +33,7 @@ class LayoutChanges {
   void finish_step();
 
   // The layout the GPU has or is changing to.
-  const mig::Layout& target(GpuId gpu) const {
-    const GpuChange& change = gpus_[gpu.value];
-    return change.target ? *change.target : world_.cluster.gpus[gpu.value].layout;
-  }
+  const mig::Layout& target(GpuId gpu) const { return stepper_.aim(gpu); }
 
   // Goes on as `other` would, in this object's own world.
   void copy_state(const LayoutChanges& other);
@@ -53,11 +49,6 @@ class LayoutChanges {
   bool take_changed();
 
  private:
-  struct GpuChange {
-    std::optional<mig::Layout> target;  // nothing: no change under way
-    bool in_step = false;
-    mig::ChangeStep step;
-  };
   struct Due {
     Micros time;
     GpuId gpu;
@@ -69,16 +60,15 @@ class LayoutChanges {
 
   void take_step(GpuId gpu, const cluster::ClusterState& seen, Micros began);
   void advance(GpuId gpu);
-  std::optional<mig::ChangeStep> startable_step(GpuId gpu, const mig::Layout& target) const;
   void begin_step(GpuId gpu, const mig::ChangeStep& step);
   void end_step(GpuId gpu);
-  void mark_unwanted(GpuId gpu, const mig::Layout& target);
+  void preempt_on(SliceId slice);
   void penalise_running(GpuId gpu);
 
   World& world_;
   const decide::View& view_;
-  decide::Scheduler& scheduler_;
-  std::vector<GpuChange> gpus_;
+  decide::PolicyDriver& policies_;
+  cluster::LayoutStepper stepper_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> steps_;
   std::uint32_t under_way_ = 0;  // GPUs with a target
   bool changed_ = false;

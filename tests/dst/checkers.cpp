@@ -210,8 +210,8 @@ std::string World::description() const {
           fmt::format(" [{} {} {}]", static_cast<int>(fleet.cluster().slice(slice).state),
                       static_cast<int>(fleet.holder(slice)), fleet.cluster().slice(slice).closing);
     }
-    if (const mig::Layout* target = fleet.target(GpuId{gpu})) {
-      text += " to " + mig::format_layout(*model_, *target);
+    if (fleet.changing(GpuId{gpu})) {
+      text += " to " + mig::format_layout(*model_, fleet.aim(GpuId{gpu}));
     }
   }
   return text;

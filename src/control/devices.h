@@ -1,0 +1,38 @@
+// Devices: what follows for jobs and slices from what GPUs report.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "control/attempts.h"
+#include "control/energy_books.h"
+
+namespace partita::control {
+
+class Devices {
+ public:
+  Devices(ControlState& state, JobFlow& flow, SliceRecords& slices, Attempts& attempts)
+      : energy(state), state_(state), flow_(flow), slices_(slices), attempts_(attempts) {}
+
+  void take(const Reading& reading);
+  // Compares what the driver says with what we know.
+  void take(const Inventory& inventory);
+  void take(const GpuHealth& health);
+  void take(const SliceFault& fault);
+  // Jobs that can save their work, have run for `ran_min` and stand in the way of a layout are
+  // stopped.
+  void preempt_for_layouts(Micros ran_min);
+
+  EnergyBooks energy;
+
+ private:
+  void preempt_on(cluster::SliceId slice, Micros ran_min);
+
+  ControlState& state_;
+  JobFlow& flow_;
+  SliceRecords& slices_;
+  Attempts& attempts_;
+  std::set<GpuId> returning_;  // answer again, and are used after an inventory
+};
+
+}  // namespace partita::control

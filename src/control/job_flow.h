@@ -1,0 +1,37 @@
+// JobFlow: a job from one state to the next, in the books, in the store and for the policies.
+#pragma once
+
+#include <string>
+
+#include "control/control_state.h"
+
+namespace partita::control {
+
+class JobFlow {
+ public:
+  explicit JobFlow(ControlState& state) : state_(state) {}
+
+  void take(const Submit& submit);
+
+  void move_to(Job& job, JobState to, std::string reason);
+  // REQUIRES: it holds no slice any more.
+  void end(Job& job, JobState as, std::string reason);
+  // It waits again. REQUIRES: it holds no slice any more and policies do not count on it, unless it
+  // has a claim.
+  void requeue(Job& job, std::string reason);
+
+  // Whether it may be interrupted and go on elsewhere.
+  bool may_be_moved(const Job& job) const;
+
+  void forget_claim(const Job& job);
+  // It waits like any other again, once it has been stopped if it has to be.
+  void give_up_claim(Job& job);
+
+ private:
+  std::optional<Reply> refusal(const Submit& submit) const;
+  Job& add(const Submit& submit);
+
+  ControlState& state_;
+};
+
+}  // namespace partita::control

@@ -1,0 +1,40 @@
+// Passes: policies asked for layouts and for places, and what they answer carried out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "control/moves.h"
+
+namespace partita::control {
+
+class Passes {
+ public:
+  Passes(ControlState& state, Moves& moves) : state_(state), moves_(moves) {}
+
+  // Whether one is due now: for a timer at once, else not too soon after the last.
+  bool due() const;
+  void run();
+  // When the next is wanted; Micros::max() when nothing asks for one.
+  Micros next() const;
+  std::uint64_t count() const { return count_; }
+
+ private:
+  void repartition();
+  void run_shadow();
+  void say_layout(const decide::LayoutRequest& request);
+  void show_forecaster();
+
+  ControlState& state_;
+  Moves& moves_;
+  std::uint64_t count_ = 0;
+  Micros last_;
+  std::vector<decide::LayoutCourse> courses_;  // what the forecaster was shown last
+  // In shadow mode, what was last said of a job and of a GPU.
+  std::map<std::int64_t, std::string> said_of_job_;
+  std::map<GpuId, std::string> said_of_gpu_;
+};
+
+}  // namespace partita::control

@@ -1,0 +1,56 @@
+// TurnBook: the transaction of one turn: what is to be written down, answered and done.
+//
+// Parts of the controller enter things as they decide them; finish() puts the rows together from
+// the jobs as they are by then, so that a job that changed five times is written once.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/job_table.h"
+#include "control/protocol.h"
+
+namespace partita::control {
+
+class TurnBook {
+ public:
+  void begin(Micros now);
+  // Takes what was entered. The oldest of the ended jobs beyond `kept_max` are forgotten with it.
+  Turn finish(JobTable& jobs, std::size_t kept_max);
+
+  // Of all turns; the number of the next event.
+  void set_next_event(std::int64_t next) { next_event_ = next; }
+
+  void event(std::int64_t job, std::string kind, std::string text);
+  // Written down before the effect, and crossed out when its outcome is known.
+  void intend(std::string kind, std::string subject);
+  void met(std::string kind, std::string subject);
+  void reply(Ticket ticket, Reply::Kind kind, std::vector<std::int64_t> jobs,
+             std::string message = {});
+  template <typename Kind>
+  void effect(Kind each) {
+    turn_.effects.emplace_back(std::in_place_type<Kind>, std::move(each));
+  }
+
+  void add_new(const Job& job);
+  void touch(const Job& job) { touched_.insert(job.id); }
+  // Its present attempt.
+  void touch_attempt(const Job& job) { touched_attempts_.emplace(job.id, job.attempts.size() - 1); }
+
+  void write(store::InstanceRow row) { turn_.batch.instances.push_back(std::move(row)); }
+  void drop(store::Place instance);
+  void write(store::PeakRow row) { turn_.batch.peaks.push_back(std::move(row)); }
+
+ private:
+  Turn turn_;
+  Micros now_;
+  std::int64_t next_event_ = 1;
+  std::set<std::int64_t> new_jobs_;
+  std::set<std::int64_t> touched_;
+  std::set<std::pair<std::int64_t, std::size_t>> touched_attempts_;  // job, and which
+};
+
+}  // namespace partita::control
