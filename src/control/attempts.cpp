@@ -190,6 +190,9 @@ void Controller::attempt_ended(Job& job, const launch::Report& report) {
     double& peak = peaks_[{job.owner.uid, job.spec.name}];
     peak = std::max(peak, attempt.peak_gib);
     turn_.batch.peaks.push_back({job.owner.uid, job.spec.name, peak});
+    if (attempt.number == 1 && before == JobState::kRunning) {
+      survival_.ended(age_of(job), active_[job.handle].fastest_time());
+    }
   }
   close_attempt(job,
                 report.over_time ? "time limit, " + how

@@ -341,7 +341,10 @@ void Controller::pass() {
   pass_due_ = false;
   const bool timer = now_ >= next_timer_;
   if (timer) next_timer_ = repartitioner_->next_time(now_).value_or(Micros::max());
-  if (options_.shadow) return shadow_pass();
+  if (options_.shadow) {
+    shadow_pass();
+    return log_notes();
+  }
   repartition(timer);
   fleet_.renew_requests();
   serve_claims();
@@ -351,6 +354,14 @@ void Controller::pass() {
   decision_.moves.clear();
   scheduler_->decide(view_, decision_);
   carry_out(decision_);
+  log_notes();
+}
+
+// What policies did of their own accord: a guard that trips or is released.
+void Controller::log_notes() {
+  for (const std::string& note : {repartitioner_->take_note(), scheduler_->take_note()}) {
+    if (!note.empty()) event(0, "guard", note);
+  }
 }
 
 bool Controller::layouts_due() const {
@@ -366,7 +377,7 @@ void Controller::ask_for_layouts(bool turn) {
   events_at_last_turn_ = events_;
   if (forecaster_) {
     fleet_.list_courses(courses_);
-    forecaster_->take_position(view_, courses_);
+    forecaster_->take_position(view_, courses_, outlook());
   }
   repartitioner_->decide(view_, requests_);
 }

@@ -27,6 +27,7 @@
 #include "decide/position_forecaster.h"
 #include "decide/repartitioner.h"
 #include "decide/scheduler.h"
+#include "decide/survival.h"
 
 namespace partita::control {
 
@@ -187,6 +188,9 @@ class Controller {
   void give_up_claim(Job& job);
   void look_at_running();
   void believe_more(Job& job);
+  double age_of(const Job& job) const;
+  decide::Outlook outlook() const;
+  std::optional<double> work_left_of(cluster::JobHandle handle) const;
   Micros expected_end(const Job& job, cluster::SliceId slice) const;
   std::string outlook(const Job& job, cluster::SliceId slice) const;
 
@@ -214,6 +218,7 @@ class Controller {
   void ask_for_layouts(bool turn);
   void follow_requests();
   void shadow_pass();
+  void log_notes();
 
   // Restoring.
   Status read_jobs(const store::Contents& contents);
@@ -263,6 +268,7 @@ class Controller {
   std::vector<BoardMeter> meters_;
   // By job, the slice it gets when all who must be stopped have been. Policies count it as there.
   std::map<std::int64_t, cluster::SliceId> claims_;
+  decide::Survival survival_;  // of jobs that were done at their first attempt
   // Where jobs may be moved: when an estimate runs out, or one has run long enough.
   Micros next_look_ = Micros::max();
   std::set<std::uint32_t> vanished_;  // slices whose instance is gone while a job is on them

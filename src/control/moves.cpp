@@ -240,4 +240,34 @@ void Controller::believe_more(Job& job) {
   active.forget_on_time();
 }
 
+// How long it has run, in times it was said to take. REQUIRES: it runs at its first attempt, or
+// waits for it: what later ones have of earlier ones is not known for certain.
+double Controller::age_of(const Job& job) const {
+  const decide::ActiveJob& active = active_[job.handle];
+  if (!active.running()) return 0;
+  const Micros ran = std::max(Micros{}, now_ - active.progress_from);
+  const double done = static_cast<double>(ran.count) / active.time[active.size_index];
+  return std::max(0.0, job.believed - active.work + done);
+}
+
+std::optional<double> Controller::work_left_of(cluster::JobHandle handle) const {
+  if (handle.value >= job_of_handle_.size()) return {};
+  const Job* job = find(job_of_handle_[handle.value]);
+  if (job == nullptr || job->handle != handle) return {};  // it only keeps a slice for somebody
+  const bool waits = job->state() == JobState::kQueued && job->progress.attempt == 0;
+  const bool runs = job->state() == JobState::kRunning && job->progress.attempt == 1;
+  if (!waits && !runs) return {};
+  const double age = age_of(*job);
+  double believed = job->believed;
+  while (believed <= age) believed += believed;
+  return survival_.expected_left(age, believed - age);
+}
+
+// What forecasts reckon with, once jobs that ended have shown that estimates are wrong.
+decide::Outlook Controller::outlook() const {
+  if (!survival_.has_experience()) return {};
+  return {.work_left = [this](cluster::JobHandle handle) { return work_left_of(handle); },
+          .newcomer_length = survival_.expected_left(0, 1)};
+}
+
 }  // namespace partita::control

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "sim/rounding.h"
 #include "sim/shadow.h"
 
 namespace partita::sim {
@@ -59,7 +60,8 @@ void Rollout::take_copy(std::span<const GpuId> gpus) {
 void Rollout::begin(const decide::ForecastQuestion& question) {
   take_copy(question.gpus);
   Clockwork& clock = copy_->clock;
-  clock.set_arrivals(question.arrivals, origin_.next_id());
+  const std::span<const workload::Job> arrivals = as_expected(question.arrivals);
+  clock.set_arrivals(arrivals, origin_.next_id());
   clock.world.meter.close(clock.world.now);
   joules_before_ = clock.world.meter.joules(*copy_->options.power);
   for (const decide::LayoutRequest& request : question.requests) {
@@ -68,7 +70,20 @@ void Rollout::begin(const decide::ForecastQuestion& question) {
     const auto index = static_cast<std::uint32_t>(at - question.gpus.begin());
     clock.changes.request(question.gpus.empty() ? request.gpu : GpuId{index}, request.layout);
   }
-  if (question.limit) sum_joules_to_come(question.arrivals);
+  if (question.limit) sum_joules_to_come(arrivals);
+}
+
+std::span<const workload::Job> Rollout::as_expected(std::span<const workload::Job> arrivals) {
+  const double length = origin_.world.newcomer_length();
+  if (length == 1) return arrivals;
+  arrivals_.assign(arrivals.begin(), arrivals.end());
+  for (workload::Job& job : arrivals_) {
+    for (Micros& time : job.time) {
+      if (time == workload::kNoTime) continue;
+      time = Micros{round_up(length * static_cast<double>(time.count))};
+    }
+  }
+  return arrivals_;
 }
 
 void Rollout::sum_joules_to_come(std::span<const workload::Job> arrivals) {
