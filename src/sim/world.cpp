@@ -295,6 +295,17 @@ double World::newcomer_length() const {
   return survival.has_experience() ? survival.expected_left(0, 1) : newcomer_length_;
 }
 
+workload::Job World::as_expected(const workload::Job& job) const {
+  workload::Job expected = job;
+  const double length = newcomer_length();
+  if (length == 1) return expected;
+  for (Micros& time : expected.time) {
+    if (time == workload::kNoTime) continue;
+    time = Micros{round_up(length * static_cast<double>(time.count))};
+  }
+  return expected;
+}
+
 // What it took, in times that it was said to take.
 void World::note_length(JobHandle handle, const decide::ActiveJob& job) {
   const double length = estimates.believed(handle) - job.work_at(now);

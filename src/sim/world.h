@@ -79,8 +79,10 @@ struct World {
   JobId take_view(const decide::View& view, std::size_t waiting_max,
                   const decide::Outlook& outlook);
 
-  // What a job that comes is expected to take, in times it is said to; for forecasts.
+  // What a job that comes is expected to take, in times it is said to; for forecasts. And such a
+  // job with the times it is expected to take.
   double newcomer_length() const;
+  workload::Job as_expected(const workload::Job& job) const;
 
   const RunOptions& options;
   Micros now;
