@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -16,8 +15,6 @@ namespace {
 constexpr Micros kPauseMin = Micros::seconds(1800);
 constexpr Micros kPauseMax = Micros::seconds(8 * 3600);
 
-constexpr double kBaseMargin = 0.05;  // of ET
-
 constexpr double kReturnShare = 0.0025;  // of the base's ET
 
 // Where the inner one has turns at times of the day only, what was held back is looked at again
@@ -27,7 +24,7 @@ constexpr std::uint64_t kEveryEvents = 20;
 }  // namespace
 
 Guarded::Guarded(std::unique_ptr<decide::Repartitioner> inner, GuardOptions options)
-    : inner_(std::move(inner)), options_(std::move(options)), loss_({}), base_watch_({}) {
+    : inner_(std::move(inner)), options_(std::move(options)), loss_({}) {
   CHECK(inner_ != nullptr);
 }
 
@@ -43,8 +40,6 @@ std::vector<mig::Layout> Guarded::initial_layouts(const decide::View& view) {
   note_.clear();
   standing_.reset();
   loss_ = LossWatch(start_, options_.changes_often);
-  base_watch_ = LossWatch(start_);
-  prefers_base_ = options_.begins_with_base;
   reach_.forget();
   reach_.look(view, targets_);
   look_again_ = false;
@@ -62,7 +57,6 @@ std::uint64_t Guarded::every_events() const {
 void Guarded::job_arrived(const decide::View& view, cluster::JobHandle job) {
   if (inner_->watches_arrivals()) inner_->job_arrived(view, job);
   loss_.job_arrived(view.jobs[job]);
-  base_watch_.job_arrived(view.jobs[job]);
   reach_.expect(view.jobs[job].fits, view.now);
   look_again_ = look_again_ || !reach_.offers(view.jobs[job].fits);
 }
@@ -131,21 +125,6 @@ void Guarded::look_at_trust(const decide::View& view) {
   }
 }
 
-// Of two mixes of which neither was made for these jobs, the one that would have served them better
-// since the guard tripped. By a margin, or they would take turns.
-void Guarded::compare_bases(const decide::View& view) {
-  if (options_.begins_with_base) return;
-  if (!tripped()) return base_watch_.begin();
-  if (!base_watch_.due(view)) return;
-  const std::optional<Standing> now = base_watch_.standing(view);
-  if (now && std::abs(now->loss()) > kBaseMargin) prefers_base_ = now->loss() < 0;
-  Requests requests;
-  for (std::uint32_t gpu = 0; gpu < base_.size(); ++gpu) {
-    requests.push_back({GpuId{gpu}, base_[gpu]});
-  }
-  base_watch_.asked(view.now, requests);
-}
-
 void Guarded::hear(const decide::View& view) {
   heard_.clear();
   inner_->decide(view, heard_);
@@ -162,7 +141,6 @@ void Guarded::decide(const decide::View& view, Requests& requests) {
   const bool rests = fallen_back() && inner_->take_layouts(view, targets_);
   if (!rests) hear(view);
   look_at_trust(view);
-  compare_bases(view);
   if (was_tripped && !tripped()) note(view, "the base layouts are left again");
   const std::size_t before = requests.size();
   follow(view, requests);

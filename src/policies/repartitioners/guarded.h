@@ -35,8 +35,7 @@ constexpr double loss_max_of(double percent) {
 struct GuardOptions {
   std::vector<mig::Layout> base;  // one a GPU; empty: what the repartitioner begins with
   // Else the run begins with what the repartitioner does, losses are against keeping that, and the
-  // base is what a guard may fall back to: it does once that would have been clearly better for the
-  // jobs that came since than what the run began with.
+  // base is what a guard falls back to when it trips.
   bool begins_with_base = true;
   std::vector<mig::Layout> relief;  // layouts that a GPU may get because a job fits no other
   double loss_max = 0.01;           // share of the base's ET; below 0: losses are not watched
@@ -70,12 +69,11 @@ class Guarded : public decide::Repartitioner {
   bool tripped() const { return lost_ || trust_ == Trust::kNo; }
   bool fallen_back() const { return lost_ || trust_ != Trust::kYes; }
   const std::vector<mig::Layout>& goal() const {
-    return !fallen_back() ? wanted_ : tripped() && prefers_base_ ? base_ : start_;
+    return tripped() ? base_ : fallen_back() ? start_ : wanted_;
   }
   void ask(const decide::View& view, const decide::LayoutRequest& request, Requests& requests);
   void look_at_loss(const decide::View& view);
   void look_at_trust(const decide::View& view);
-  void compare_bases(const decide::View& view);
   void fall_back(const decide::View& view, const std::string& why);
   void note(const decide::View& view, const std::string& text);
   // Takes note of what the inner one wants.
@@ -94,8 +92,6 @@ class Guarded : public decide::Repartitioner {
   std::vector<mig::Layout> wanted_;   // by GPU: by the inner one
   std::vector<mig::Layout> targets_;  // by GPU: what was asked for
   LossWatch loss_;
-  LossWatch base_watch_;  // of the base against what the run began with
-  bool prefers_base_ = false;
   Reach reach_;
   bool look_again_ = true;            // a job may have no slice to wait for
   std::uint64_t layouts_looked_ = 0;  // version of the layouts when that was last looked at
