@@ -116,6 +116,7 @@ struct Fleet {
     CHECK(parsed.ok());
     options = *std::move(parsed);
     options.rest = 0;
+    options.evidence = 1'000;  // every turn decides, though few jobs have come
     run.model = &model;
     run.gpus = gpus;
     run.power = &model.power_curves.front();
@@ -143,7 +144,7 @@ void decisions(benchmark::State& state, const Setting& setting) {
   for (auto _ : state) {
     Timed lookahead(fleet.options, 4);
     fleet.simulate(lookahead);
-    CHECK(lookahead.turns > 0);
+    CHECK(lookahead.turns > 0 && lookahead.events > 0);
     state.SetIterationTime(lookahead.seconds / static_cast<double>(lookahead.turns));
     turns += lookahead.turns;
     events += lookahead.events;

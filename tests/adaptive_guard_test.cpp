@@ -8,6 +8,7 @@
 #include "cases/case.h"
 #include "cases/papers_day.h"
 #include "cases/random_case.h"
+#include "policies/guard_note.h"
 #include "policies/learned/guarded_scheduler.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/guarded.h"
@@ -240,6 +241,157 @@ TEST(Guarded, WhoDoesNotKnowWhatItSeesIsNotFollowed) {
   EXPECT_EQ(with->et, run(trace, options, base)->et);
   EXPECT_EQ(with->repartitions, 0U);
   EXPECT_EQ(guarded.fallbacks(), 1U) << "said once, not at every turn";
+}
+
+// Reads the log at every turn, as a daemon does.
+class Reading : public Stubborn {
+ public:
+  Reading(policies::Guarded& guarded, std::vector<std::string>& log)
+      : Stubborn({}), guarded_(guarded), log_(log) {}
+
+  std::vector<mig::Layout> initial_layouts(const decide::View& view) override {
+    return guarded_.initial_layouts(view);
+  }
+  void decide(const decide::View& view, Requests& requests) override {
+    guarded_.decide(view, requests);
+    if (std::string note = guarded_.take_note(); !note.empty()) log_.push_back(std::move(note));
+  }
+
+ private:
+  policies::Guarded& guarded_;
+  std::vector<std::string>& log_;
+};
+
+TEST(Guarded, SaysOnceWhenItTripsAndOnceWhenItIsReleased) {
+  const workload::Trace trace = cases::papers_day({.rate = 4, .hours = 5}, 3'000'003);
+  policies::GuardOptions guard = guard_with(all_of(2, 4), -1);
+  int turns = 0;
+  guard.trust = [&] {
+    ++turns;
+    const bool strange = (turns > 10 && turns < 20) || (turns > 30 && turns < 40);
+    return strange ? policies::Trust::kNo : policies::Trust::kYes;
+  };
+  policies::Guarded guarded(std::make_unique<Stubborn>(all_of(1, 4)), std::move(guard));
+  std::vector<std::string> log;
+  Reading reading(guarded, log);
+  ASSERT_TRUE(run(trace, options_for(4, Mode::kNone), reading).ok());
+  ASSERT_GT(turns, 50);
+  ASSERT_EQ(log.size(), 4U);
+  for (const std::size_t trip : {0U, 2U}) {
+    EXPECT_NE(log[trip].find("the model sees what it was not trained on; keeping the base layouts"),
+              std::string::npos);
+    EXPECT_NE(log[trip + 1].find("the base layouts are left again"), std::string::npos);
+  }
+}
+
+TEST(Guarded, ALogWithTheTimeOfDayGetsNoTimeOfTheRun) {
+  EXPECT_EQ(policies::guard_note(Micros::seconds(90), "tripped"), "at 90 s: tripped");
+  EXPECT_EQ(policies::guard_note(Micros::seconds(1'800'000'000), "tripped"), "tripped");
+}
+
+// What a repartitioner begins with is kept until it is known whether it knows what it sees.
+TEST(Guarded, ABaseThatIsNotBegunWithIsTakenWhenTheGuardTripsAndNotBefore) {
+  const workload::Trace trace = cases::papers_day({.rate = 4, .hours = 5}, 3'000'003);
+  const sim::RunOptions options = options_for(4, Mode::kNone);
+  const auto guarded_with = [&](policies::Trust trust) {
+    policies::GuardOptions guard = guard_with(all_of(2, 4), -1);
+    guard.begins_with_base = false;
+    guard.trust = [trust] { return trust; };
+    policies::Guarded guarded(std::make_unique<Stubborn>(all_of(1, 4)), std::move(guard));
+    return *run(trace, options, guarded);
+  };
+  policies::StaticLayouts whole(all_of(1, 4));
+  const double et_whole = run(trace, options, whole)->et;
+  for (const policies::Trust trust : {policies::Trust::kUnknown, policies::Trust::kYes}) {
+    EXPECT_EQ(guarded_with(trust).et, et_whole);
+    EXPECT_EQ(guarded_with(trust).repartitions, 0U);
+  }
+  EXPECT_EQ(guarded_with(policies::Trust::kNo).repartitions, 4U);
+}
+
+// Counts the shadow runs it was asked for.
+class Counting : public decide::Forecaster {
+ public:
+  decide::ForecastCost forecast(const decide::ForecastQuestion&) override { return {}; }
+  std::unique_ptr<decide::ShadowRun> shadow_run(std::span<const GpuId>) override {
+    ++runs;
+    return std::make_unique<Free>();
+  }
+
+  int runs = 0;
+
+ private:
+  class Free : public decide::ShadowRun {
+   public:
+    void add_job(const workload::Job&) override {}
+    void request(Micros, const decide::LayoutRequest&) override {}
+    decide::ShadowCost cost_until(Micros, std::span<const mig::Layout>) override { return {1, 0}; }
+  };
+};
+
+struct Crowd {
+  explicit Crowd(std::uint32_t gpus) : options(options_for(gpus, Mode::kNone)), world(options) {}
+
+  void fill(std::size_t count) {
+    workload::Job job;
+    job.time.fill(Micros::seconds(10));
+    while (world.jobs.size() < count) world.add_job(job, JobId{next++}, 1);
+    while (world.jobs.size() > count) world.jobs.remove(cluster::JobHandle{--next});
+  }
+  decide::View view() {
+    return {.now = world.now,
+            .cluster = world.cluster,
+            .jobs = world.jobs,
+            .preemption = options.preemption,
+            .power = *options.power,
+            .et_a = options.et_a,
+            .forecaster = &forecaster};
+  }
+
+  sim::RunOptions options;
+  sim::World world;
+  Counting forecaster;
+  std::uint32_t next = 0;
+};
+
+TEST(LossWatch, HasTooManyJobsBeyondSoManyForEachSixteenGpus) {
+  for (const auto& [gpus, jobs_max] :
+       {std::pair<std::uint32_t, std::size_t>{1, 2'000}, {16, 2'000}, {17, 4'000}, {40, 6'000}}) {
+    const policies::LossWatch watch(all_of(1, gpus));
+    Crowd crowd(gpus);
+    crowd.fill(jobs_max);
+    EXPECT_FALSE(watch.too_many_jobs(crowd.view())) << gpus;
+    crowd.fill(jobs_max + 1);
+    EXPECT_TRUE(watch.too_many_jobs(crowd.view())) << gpus;
+  }
+}
+
+TEST(LossWatch, SaysNothingWhileThereAreTooManyJobsAndBeginsAnewAfterThem) {
+  policies::LossWatch watch(all_of(1, 2));
+  Crowd crowd(2);
+  const auto come = [&] {
+    for (std::uint64_t i = 0; i < policies::LossWatch::kJobsMin; ++i) {
+      watch.job_arrived(crowd.world.jobs[cluster::JobHandle{0}]);
+    }
+    crowd.world.now += Micros::seconds(60);
+  };
+  crowd.fill(policies::LossWatch::kJobsMax);
+  EXPECT_FALSE(watch.standing(crowd.view())) << "it has only begun";
+  come();
+  EXPECT_TRUE(watch.standing(crowd.view()));
+  EXPECT_EQ(crowd.forecaster.runs, 2);
+
+  crowd.fill(policies::LossWatch::kJobsMax + 1);
+  come();
+  EXPECT_FALSE(watch.standing(crowd.view()));
+  EXPECT_EQ(crowd.forecaster.runs, 2);
+  EXPECT_TRUE(watch.due(crowd.view())) << "it is to begin as soon as it can";
+
+  crowd.fill(policies::LossWatch::kJobsMax);
+  EXPECT_FALSE(watch.standing(crowd.view())) << "what was before is forgotten";
+  EXPECT_EQ(crowd.forecaster.runs, 4);
+  come();
+  EXPECT_TRUE(watch.standing(crowd.view()));
 }
 
 TEST(Guarded, TheSameRunTwiceIsTheSame) {

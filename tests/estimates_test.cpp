@@ -6,6 +6,7 @@
 #include "cases/papers_day.h"
 #include "cases/random_case.h"
 #include "checker/schedule_checker.h"
+#include "decide/survival.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
 #include "sim/estimates.h"
@@ -114,6 +115,65 @@ TEST(Estimates, AForecastTakesThemForTheTruth) {
   EXPECT_GT(std::abs(asking.told_s - 1000), 50);
   EXPECT_NEAR(asking.forecast_s, asking.told_s, 1e-3);
   EXPECT_NEAR(result->mean_tardiness_s, 1000, 1e-6);
+}
+
+// Asks after the last job when it has come, and again when it has run for a while.
+class AskingTwice : public Asking {
+ public:
+  explicit AskingTwice(Micros from) : from_(from) {}
+
+  std::optional<Micros> next_time(Micros now) const override {
+    const Micros again = from_ + Micros::seconds(700);
+    return now < again ? std::optional(again) : std::nullopt;
+  }
+  void decide(const decide::View& view, std::vector<decide::LayoutRequest>&) override {
+    if (view.now < from_ || view.jobs.size() == 0) return;
+    const Micros until = view.now + Micros::seconds(1'000'000);
+    forecasts_s.push_back(
+        view.forecaster->forecast({.requests = {}, .arrivals = {}, .until = until}).tardiness_s);
+  }
+
+  std::vector<double> forecasts_s;
+
+ private:
+  Micros from_;
+};
+
+// Of the last job as much is expected to be left as was of those before it at its age.
+TEST(Estimates, AForecastLearnsFromTheJobsThatEnded) {
+  constexpr std::uint32_t kJobs = 100;
+  constexpr std::int64_t kApart = 10'000;
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+    const sim::Estimates estimates(1, seed);
+    workload::Trace trace;
+    trace.class_names = {"a"};
+    decide::Survival survival;
+    for (std::uint32_t i = 0; i < kJobs; ++i) {
+      workload::Job job;
+      job.arrival = job.deadline = Micros::seconds(kApart * i);
+      job.time.fill(Micros::seconds(1000));
+      trace.add(job, std::to_string(i));
+      const double told = 1000 * estimates.factor_of(JobId{i});
+      if (i + 1 < kJobs) survival.ended(1000 / told, told);
+    }
+    sim::RunOptions options = day_options(1);
+    options.gpus = 1;
+    options.estimate_seed = seed;
+    const auto scheduler = policies::make_scheduler("edf-ss", 1);
+    const auto ahead = policies::make_scheduler("edf-ss", 1);
+    sim::RunExtras extras;
+    extras.forecast_scheduler = ahead->get();
+    AskingTwice asking(trace.jobs.back().arrival);
+    ASSERT_TRUE(sim::simulate(trace, options, **scheduler, asking, extras).ok());
+    ASSERT_GE(asking.forecasts_s.size(), 2U);  // perhaps once more when its estimate runs out
+    const double told_s = 1000 * estimates.factor_of(JobId{kJobs - 1});
+    EXPECT_NEAR(asking.forecasts_s[0], told_s * survival.expected_left(0, 1), 1e-3);
+    const double age = 700 / told_s;
+    double believed = 1;
+    while (believed <= age) believed += believed;
+    const double left_s = told_s * survival.expected_left(age, believed - age);
+    EXPECT_NEAR(asking.forecasts_s[1], 700 + left_s, 1e-3);
+  }
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class WatchedRun {
 
   void compare() {
     const std::vector<decide::LayoutCourse> shown = courses();
-    from_view_.take_position(clock_.view, shown);
+    from_view_.take_position(clock_.view, shown, {});
     std::vector<workload::Job> future;
     for (const workload::Job& job : trace_.jobs) {
       if (job.arrival > clock_.world.now && rng_.below(4) > 0) future.push_back(job);
@@ -220,7 +220,7 @@ struct Shown {
                            sim::ViewRolloutLimits limits = {}) const {
     sim::ViewRollout rollout(*policies::make_scheduler("mdd+slowest", 1), limits);
     const decide::View seen = view();
-    rollout.take_position(seen, courses);
+    rollout.take_position(seen, courses, outlook);
     const decide::ForecastCost cost = rollout.forecast(question);
     const decide::ForecastCost again = rollout.forecast(question);
     EXPECT_EQ(cost.energy_j, again.energy_j);
@@ -234,6 +234,7 @@ struct Shown {
   cluster::ClusterState cluster;
   decide::ActiveJobs jobs;
   std::vector<decide::LayoutCourse> courses;
+  decide::Outlook outlook;
 };
 
 TEST(ViewForecast, AJobThatHasOutlivedItsEstimateIsBelievedToNeedAsLongAgain) {
@@ -249,6 +250,37 @@ TEST(ViewForecast, AJobThatHasOutlivedItsEstimateIsBelievedToNeedAsLongAgain) {
     const auto cost = shown.ask({.requests = {}, .arrivals = {}, .until = Micros::max()});
     EXPECT_DOUBLE_EQ(cost.tardiness_s, static_cast<double>(believed_s - passed_s));
     EXPECT_GT(cost.energy_j, 0);
+  }
+}
+
+TEST(ViewForecast, AJobOfWhichMoreIsKnownHasSoMuchLeft) {
+  for (const std::int64_t passed_s : {0, 40, 100, 1'000}) {
+    for (const double left : {0.01, 0.5, 3.0}) {
+      Shown shown(1);
+      shown.lay(0, 1);
+      const Micros since = shown.now - Micros::seconds(passed_s);
+      const auto job = shown.add(700, shown.now);
+      shown.run(job, shown.slice(0, 0), since);
+      shown.outlook.work_left = [&](cluster::JobHandle asked) {
+        EXPECT_EQ(asked, job);
+        return left;
+      };
+      const auto cost = shown.ask({.requests = {}, .arrivals = {}, .until = Micros::max()});
+      EXPECT_DOUBLE_EQ(cost.tardiness_s, 100 * left);
+    }
+  }
+}
+
+TEST(ViewForecast, JobsThatComeTakeWhatSuchJobsHaveTaken) {
+  for (const double length : {0.25, 1.0, 3.0}) {
+    Shown shown(1);
+    shown.lay(0, 1);
+    shown.outlook.newcomer_length = length;
+    workload::Job job;
+    job.arrival = job.deadline = shown.now + Micros::seconds(10);
+    job.time.fill(Micros::seconds(100));
+    const auto cost = shown.ask({.requests = {}, .arrivals = {&job, 1}, .until = Micros::max()});
+    EXPECT_DOUBLE_EQ(cost.tardiness_s, 100 * length);
   }
 }
 

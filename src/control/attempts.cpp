@@ -193,6 +193,7 @@ void Attempts::ended(Job& job, const launch::Report& report) {
   const JobState before = job.state();
   if (good && before != JobState::kCancelling) {
     state_.turn.write(state_.memory.learn(job.spec, job.owner, attempt.peak_gib));
+    if (attempt.number == 1 && before == JobState::kRunning) lengths.learn(job);
   }
   close(job,
         report.over_time ? "time limit, " + how

@@ -6,6 +6,7 @@
 
 #include "control/control_state.h"
 #include "control/job_flow.h"
+#include "control/job_lengths.h"
 #include "control/slice_records.h"
 
 namespace partita::control {
@@ -13,7 +14,7 @@ namespace partita::control {
 class Attempts {
  public:
   Attempts(ControlState& state, JobFlow& flow, SliceRecords& slices)
-      : state_(state), flow_(flow), slices_(slices) {}
+      : lengths(state), state_(state), flow_(flow), slices_(slices) {}
 
   // REQUIRES: the slice is idle and fits the job, which waits.
   void start(Job& job, cluster::SliceId slice);
@@ -28,6 +29,8 @@ class Attempts {
   void watch_memory(Job& job, double used_gib);
   // Policies think of a job as running until here.
   void leave_slice(Job& job);
+
+  JobLengths lengths;
 
  private:
   void began(Job& job, const launch::Report& report);

@@ -24,7 +24,7 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
       attempts_(state_, flow_, slices_),
       devices_(state_, flow_, slices_, attempts_),
       moves_(state_, flow_, slices_, attempts_),
-      passes_(state_, moves_) {}
+      passes_(state_, moves_, attempts_.lengths) {}
 
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
@@ -48,9 +48,6 @@ void Controller::begin_turn(Micros now) {
 }
 
 Turn Controller::finish_turn() {
-  for (std::string& note : state_.policies.take_notes()) {
-    state_.turn.event(0, "policy", std::move(note));
-  }
   return state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
 }
 

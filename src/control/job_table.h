@@ -51,7 +51,10 @@ class JobTable {
   Job& at(std::int64_t id) { return jobs_.at(id); }
   // The job that policies know by this handle.
   Job& of(cluster::JobHandle handle) { return jobs_.at(id_of_handle_[handle.value]); }
-  const Job* of(cluster::JobHandle handle) const { return find(id_of_handle_[handle.value]); }
+  // Null when there is none.
+  const Job* of(cluster::JobHandle handle) const {
+    return handle.value < id_of_handle_.size() ? find(id_of_handle_[handle.value]) : nullptr;
+  }
 
   std::size_t count(JobState state) const { return counts_[static_cast<std::size_t>(state)]; }
   std::size_t not_ended() const { return jobs_.size() - ended_.size(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace partita::control {
 
@@ -20,7 +21,21 @@ void Passes::run() {
   ++count_;
   last_ = state_.now;
   state_.pass_due = false;
-  if (state_.options.shadow) return run_shadow();
+  if (state_.options.shadow) {
+    run_shadow();
+  } else {
+    decide();
+  }
+  log_notes();
+}
+
+void Passes::log_notes() {
+  for (std::string& note : state_.policies.take_notes()) {
+    state_.turn.event(0, "guard", std::move(note));
+  }
+}
+
+void Passes::decide() {
   repartition();
   state_.fleet.renew_requests();
   moves_.serve_claims();
@@ -32,7 +47,7 @@ void Passes::run() {
 void Passes::show_forecaster() {
   if (!state_.owned.forecaster) return;
   state_.fleet.list_courses(courses_);
-  state_.owned.forecaster->take_position(state_.view, courses_);
+  state_.owned.forecaster->take_position(state_.view, courses_, lengths_.outlook());
 }
 
 void Passes::repartition() {

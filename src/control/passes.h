@@ -12,7 +12,8 @@ namespace partita::control {
 
 class Passes {
  public:
-  Passes(ControlState& state, Moves& moves) : state_(state), moves_(moves) {}
+  Passes(ControlState& state, Moves& moves, const JobLengths& lengths)
+      : state_(state), moves_(moves), lengths_(lengths) {}
 
   // Whether one is due now: for a timer at once, else not too soon after the last.
   bool due() const;
@@ -23,12 +24,16 @@ class Passes {
 
  private:
   void repartition();
+  void decide();
   void run_shadow();
+  // What policies did of their own accord: a guard that trips or is released.
+  void log_notes();
   void say_layout(const decide::LayoutRequest& request);
   void show_forecaster();
 
   ControlState& state_;
   Moves& moves_;
+  const JobLengths& lengths_;
   std::uint64_t count_ = 0;
   Micros last_;
   std::vector<decide::LayoutCourse> courses_;  // what the forecaster was shown last

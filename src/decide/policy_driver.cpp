@@ -23,8 +23,8 @@ std::vector<std::string> PolicyDriver::take_notes() {
   const auto keep = [&](std::string note) {
     if (!note.empty()) notes.push_back(std::move(note));
   };
-  keep(scheduler_.take_note());
   if (repartitioner_ != nullptr) keep(repartitioner_->take_note());
+  keep(scheduler_.take_note());
   return notes;
 }
 

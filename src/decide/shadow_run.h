@@ -16,8 +16,9 @@ struct ShadowCost {
   double tardiness_s = 0;  // sum over jobs
 };
 
-// Begins where the cluster stands when it is made, and goes on as it is told. Run times that are
-// estimates are taken for the truth, so two shadow runs compare and one does not with the real one.
+// Begins where the cluster stands when it is made, and goes on as it is told. Where run times
+// are estimates jobs take what such jobs have been seen to take, so two shadow runs compare and one
+// does not with the real one.
 class ShadowRun {
  public:
   virtual ~ShadowRun() = default;

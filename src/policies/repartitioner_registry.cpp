@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "policies/balanced_mix.h"
 #include "policies/layout_list.h"
 #include "policies/learned/learned_repartitioner.h"
 #include "policies/registry.h"
@@ -177,6 +178,10 @@ Made make_learned(std::string_view text, const mig::GpuModel& model, std::uint32
   if (!spec) return spec.error();
   auto inner = load_learned_repartitioner(spec->path, model, gpus);
   if (!inner) return inner.error();
+  if (spec->guard.base.empty()) {
+    spec->guard.base = balanced_mix(model, gpus);
+    spec->guard.begins_with_base = false;
+  }
   spec->guard.changes_often = true;
   // Where jobs and backlog are those of the training, its days say more than the last hours do.
   spec->guard.at_once = (*inner)->recorded();

@@ -119,8 +119,8 @@ void Clockwork::copy_part(const Clockwork& other, std::span<const GpuId> gpus) {
 }
 
 void Clockwork::take_view(const decide::View& seen, std::span<const decide::LayoutCourse> courses,
-                          std::size_t waiting_max) {
-  const JobId last = world.take_view(seen, waiting_max);
+                          std::size_t waiting_max, const decide::Outlook& outlook) {
+  const JobId last = world.take_view(seen, waiting_max, outlook);
   view.now = world.now;
   changes.take_courses(seen.cluster, courses);
   set_arrivals({}, JobId{last.valid() ? last.value + 1 : 0});

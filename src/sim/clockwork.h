@@ -45,7 +45,7 @@ class Clockwork {
   // Stands where a view and the courses of its GPUs say, for others to copy: no scheduler is told.
   // Of more than `waiting_max` waiting jobs so many are taken, evenly. No arrivals.
   void take_view(const decide::View& seen, std::span<const decide::LayoutCourse> courses,
-                 std::size_t waiting_max);
+                 std::size_t waiting_max, const decide::Outlook& outlook);
 
   World world;
   decide::View view;

@@ -157,7 +157,9 @@ Error Engine::fits_nowhere(JobId id) const {
 
 // A profile of the layouts that fits the job, although nothing runs and nothing more will happen.
 std::optional<mig::ProfileIndex> Engine::slice_passed_over(const decide::ActiveJob& job) const {
-  if (clock_.next_event() != Micros::max() || next_timer_ != Micros::max()) return {};
+  if (clock_.next_event() != Micros::max() || clock_.policies.next_timer() != Micros::max()) {
+    return {};
+  }
   for (const cluster::Gpu& gpu : clock_.world.cluster.gpus) {
     for (const mig::Placement& instance : gpu.layout.instances()) {
       if ((job.fits >> instance.profile & 1U) != 0) return instance.profile;

@@ -41,6 +41,8 @@ class Estimates {
   bool done(JobHandle handle, Micros now) const { return truths_[handle.value].finish <= now; }
   // The fraction, of the told times, that the job is now believed to need.
   double believe_more(JobHandle handle);
+  // What it is believed to need in all, as a fraction of the told times.
+  double believed(JobHandle handle) const { return truths_[handle.value].believed; }
 
  private:
   struct Truth {

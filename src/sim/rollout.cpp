@@ -59,7 +59,8 @@ void Rollout::take_copy(std::span<const GpuId> gpus) {
 void Rollout::begin(const decide::ForecastQuestion& question) {
   take_copy(question.gpus);
   Clockwork& clock = copy_->clock;
-  clock.set_arrivals(question.arrivals, origin_.next_id());
+  const std::span<const workload::Job> arrivals = as_expected(question.arrivals);
+  clock.set_arrivals(arrivals, origin_.next_id());
   clock.world.meter.close(clock.world.now);
   joules_before_ = clock.world.meter.joules(*copy_->options.power);
   for (const decide::LayoutRequest& request : question.requests) {
@@ -68,7 +69,14 @@ void Rollout::begin(const decide::ForecastQuestion& question) {
     const auto index = static_cast<std::uint32_t>(at - question.gpus.begin());
     clock.changes.request(question.gpus.empty() ? request.gpu : GpuId{index}, request.layout);
   }
-  if (question.limit) sum_joules_to_come(question.arrivals);
+  if (question.limit) sum_joules_to_come(arrivals);
+}
+
+std::span<const workload::Job> Rollout::as_expected(std::span<const workload::Job> arrivals) {
+  if (origin_.world.newcomer_length() == 1) return arrivals;
+  arrivals_.clear();
+  for (const workload::Job& job : arrivals) arrivals_.push_back(origin_.world.as_expected(job));
+  return arrivals_;
 }
 
 void Rollout::sum_joules_to_come(std::span<const workload::Job> arrivals) {

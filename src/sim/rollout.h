@@ -30,6 +30,8 @@ class Rollout : public decide::Forecaster {
 
   void take_copy(std::span<const GpuId> gpus);
   void begin(const decide::ForecastQuestion& question);
+  // With the times that such jobs have been seen to take.
+  std::span<const workload::Job> as_expected(std::span<const workload::Job> arrivals);
   void sum_joules_to_come(std::span<const workload::Job> arrivals);
   // Energy above idle and tardiness from the beginning of the forecast until now.
   decide::ForecastCost cost_so_far(Micros now);
@@ -44,6 +46,7 @@ class Rollout : public decide::Forecaster {
   double watts_a_slice_min_ = 0;  // above idle, whatever else is busy on the GPU
   // By arrival: the least energy of it and all later ones. Filled when there is a limit.
   std::vector<double> joules_to_come_;
+  std::vector<workload::Job> arrivals_;  // of the question, with other times
 };
 
 }  // namespace partita::sim

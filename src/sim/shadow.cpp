@@ -20,6 +20,7 @@ RunOptions options_of(const RunOptions& origin, std::size_t gpus) {
 
 Shadow::Shadow(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler)
     : options_(options_of(origin.world.options, gpus.size())),
+      origin_(origin.world),
       scheduler_(scheduler),
       clock_(std::make_unique<Clockwork>(options_, scheduler)),
       other_(std::make_unique<Clockwork>(options_, scheduler)),
@@ -40,7 +41,7 @@ double Shadow::joules(Clockwork& clock, Micros until) const {
 
 // None may come before what has been simulated.
 void Shadow::add_job(const workload::Job& job) {
-  jobs_.push_back(job);
+  jobs_.push_back(origin_.as_expected(job));
   jobs_.back().arrival = std::max(job.arrival, clock_->world.now);
 }
 

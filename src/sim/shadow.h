@@ -13,8 +13,8 @@ namespace partita::sim {
 
 class Shadow : public decide::ShadowRun {
  public:
-  // From the position of `origin`. The scheduler, one of the kind that runs the cluster, may be
-  // used by others between two calls.
+  // From the position of `origin`, which outlives it. The scheduler, one of the kind that runs the
+  // cluster, may be used by others between two calls.
   Shadow(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler);
 
   void add_job(const workload::Job& job) override;
@@ -36,6 +36,7 @@ class Shadow : public decide::ShadowRun {
   double joules(Clockwork& clock, Micros until) const;
 
   RunOptions options_;
+  const World& origin_;
   decide::Scheduler& scheduler_;
   std::unique_ptr<Clockwork> clock_;
   std::unique_ptr<Clockwork> other_;

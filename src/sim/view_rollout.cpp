@@ -28,9 +28,11 @@ ViewRollout::Origin::Origin(const decide::View& view, RepartitionCost cost,
       rollout(clock, options, scheduler) {}
 
 void ViewRollout::take_position(const decide::View& view,
-                                std::span<const decide::LayoutCourse> courses) {
+                                std::span<const decide::LayoutCourse> courses,
+                                decide::Outlook outlook) {
   view_ = &view;
   courses_ = courses;
+  outlook_ = std::move(outlook);
   laid_out_ = false;
 }
 
@@ -43,7 +45,7 @@ void ViewRollout::lay_out() {
     fits_.emplace(*view_->cluster.model);
   }
   CHECK(origin_->options.gpus == view_->cluster.gpu_count());
-  origin_->clock.take_view(*view_, courses_, limits_.waiting_max);
+  origin_->clock.take_view(*view_, courses_, limits_.waiting_max, outlook_);
   laid_out_ = true;
 }
 

@@ -29,8 +29,8 @@ class ViewRollout : public decide::PositionForecaster {
                        RepartitionCost cost = RepartitionCost::kMeasured)
       : scheduler_(std::move(scheduler)), limits_(limits), cost_(cost) {}
 
-  void take_position(const decide::View& view,
-                     std::span<const decide::LayoutCourse> courses) override;
+  void take_position(const decide::View& view, std::span<const decide::LayoutCourse> courses,
+                     decide::Outlook outlook) override;
   // REQUIRES: a position was taken, of the same cluster each time.
   decide::ForecastCost forecast(const decide::ForecastQuestion& question) override;
   std::unique_ptr<decide::ShadowRun> shadow_run(std::span<const GpuId> gpus) override;
@@ -52,6 +52,7 @@ class ViewRollout : public decide::PositionForecaster {
   RepartitionCost cost_;
   const decide::View* view_ = nullptr;
   std::span<const decide::LayoutCourse> courses_;
+  decide::Outlook outlook_;
   bool laid_out_ = false;
   std::unique_ptr<Origin> origin_;  // made when first asked
   std::optional<cluster::ProfileFits> fits_;

@@ -41,6 +41,16 @@ void join_layouts(std::vector<LayoutPiece>& pieces) {
   pieces = std::move(joined);
 }
 
+// So much of its work is left of a job. It may be less than was believed, so that it may not be too
+// late any more.
+void expect_left(decide::ActiveJob& job, double left, Micros now) {
+  job.work = left;
+  job.on_time_until = Micros{-1};
+  if (!job.running()) return;
+  job.progress_from = std::max(job.progress_from, now);
+  job.finish = job.progress_from + Micros{round_up(left * job.time[job.size_index])};
+}
+
 }  // namespace
 
 World::World(const RunOptions& run_options)
@@ -225,6 +235,7 @@ void World::complete(JobHandle handle) {
   decide::ActiveJob& job = jobs[handle];
   if (options.keep_schedule) log_piece(job);
   cluster::stop_job(cluster, job.slice);
+  if (!estimates.exact()) note_length(handle, job);
   tally.add(job.first_start - job.arrival, now - job.deadline);
   last_completion = now;
   if (options.keep_jobs) {
@@ -254,6 +265,7 @@ void World::copy_position(const World& other) {
   now = other.now;
   cluster = other.cluster;
   jobs = other.jobs;
+  if (!other.estimates.exact()) take_jobs_as_expected(other);
   if (other.estimates.exact() && !other.memory.any()) {
     completions = other.completions;
   } else {
@@ -263,6 +275,41 @@ void World::copy_position(const World& other) {
   tally.clear();
   counts.events = 0;
   last_completion = other.last_completion;
+}
+
+void World::take_jobs_as_expected(const World& other) {
+  for (std::uint32_t i = 0; i < jobs.handles_end(); ++i) {
+    if (jobs.present(JobHandle{i})) jobs[JobHandle{i}] = other.expected(JobHandle{i});
+  }
+}
+
+decide::ActiveJob World::expected(JobHandle handle) const {
+  decide::ActiveJob job = jobs[handle];
+  if (estimates.exact() || !survival.has_experience()) return job;
+  const double left = job.work_at(now);
+  expect_left(job, survival.expected_left(estimates.believed(handle) - left, left), now);
+  return job;
+}
+
+double World::newcomer_length() const {
+  return survival.has_experience() ? survival.expected_left(0, 1) : newcomer_length_;
+}
+
+workload::Job World::as_expected(const workload::Job& job) const {
+  workload::Job expected = job;
+  const double length = newcomer_length();
+  if (length == 1) return expected;
+  for (Micros& time : expected.time) {
+    if (time == workload::kNoTime) continue;
+    time = Micros{round_up(length * static_cast<double>(time.count))};
+  }
+  return expected;
+}
+
+// What it took, in times that it was said to take.
+void World::note_length(JobHandle handle, const decide::ActiveJob& job) {
+  const double length = estimates.believed(handle) - job.work_at(now);
+  survival.ended(std::max(0.0, length), job.fastest_time());
 }
 
 // Completions as the records of the jobs have them.
@@ -289,7 +336,8 @@ void World::copy_part(const World& other, std::span<const GpuId> gpus) {
   copy_waiting_share(other);
 }
 
-JobId World::take_view(const decide::View& view, std::size_t waiting_max) {
+JobId World::take_view(const decide::View& view, std::size_t waiting_max,
+                       const decide::Outlook& outlook) {
   now = view.now;
   cluster = view.cluster;
   jobs.clear();
@@ -297,6 +345,7 @@ JobId World::take_view(const decide::View& view, std::size_t waiting_max) {
   meter = EnergyMeter(cluster.gpus.size());
   tally.clear();
   counts.events = 0;
+  newcomer_length_ = outlook.newcomer_length;
   std::size_t waiting = 0;
   for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
     const JobHandle handle{i};
@@ -312,11 +361,11 @@ JobId World::take_view(const decide::View& view, std::size_t waiting_max) {
       continue;
     }
     if (!last.valid() || last < job.id) last = job.id;
-    if (job.running()) {
-      seat(job);
-    } else if (share.takes_next()) {
-      jobs.add(job);
-    }
+    if (!job.running() && !share.takes_next()) continue;
+    const JobHandle handle = jobs.add(job);
+    const auto left = outlook.work_left ? outlook.work_left(JobHandle{i}) : std::nullopt;
+    if (left) expect_left(jobs[handle], *left, now);
+    if (job.running()) seat(handle);
   }
   for (std::uint32_t i = 0; i < cluster.gpus.size(); ++i) meter_gpu(GpuId{i});
   return last;
@@ -329,12 +378,11 @@ void World::keep_from_use(SliceId slice) {
   cluster.slices[slice.value].state = cluster::SliceState::kCreating;
 }
 
-// A job that should have been done by now is believed to need as long again as it was believed to
-// need in all, as often as that is still too little.
-void World::seat(const decide::ActiveJob& job) {
-  const JobHandle handle = jobs.add(job);
-  cluster.slices[job.slice.value].job = handle;
+// Where nobody knows better, a job that should have been done by now is believed to need as long
+// again as it was believed to need in all, as often as that is still too little.
+void World::seat(JobHandle handle) {
   decide::ActiveJob& seated = jobs[handle];
+  cluster.slices[seated.slice.value].job = handle;
   if (seated.finish <= now) {
     const Micros passed = now - seated.progress_from;
     Micros believed = std::max(Micros{1}, seated.finish - seated.progress_from);
@@ -355,7 +403,7 @@ void World::copy_gpu(const World& other, GpuId from, GpuId to) {
     cluster::Slice& slice = cluster.slices[here.value];
     slice = other.cluster.slice(there);
     if (slice.state != cluster::SliceState::kBusy) continue;
-    slice.job = jobs.add(other.jobs[slice.job]);
+    slice.job = jobs.add(other.expected(slice.job));
     jobs[slice.job].slice = here;
     completions.add(slice.job, jobs[slice.job].finish);
   }
@@ -367,7 +415,7 @@ void World::copy_waiting_share(const World& other) {
   for (std::uint32_t i = 0; i < other.jobs.handles_end(); ++i) {
     const JobHandle handle{i};
     if (!other.jobs.present(handle) || other.jobs[handle].running()) continue;
-    if (share.takes_next()) jobs.add(other.jobs[handle]);
+    if (share.takes_next()) jobs.add(other.expected(handle));
   }
 }
 

@@ -7,7 +7,9 @@
 #include "cluster/cluster_state.h"
 #include "decide/active_job.h"
 #include "decide/fragmentation.h"
+#include "decide/position_forecaster.h"
 #include "decide/scheduler.h"
+#include "decide/survival.h"
 #include "decide/view.h"
 #include "sim/completions.h"
 #include "sim/energy_meter.h"
@@ -62,7 +64,8 @@ struct World {
 
   // Takes over the position of another world of the same options: time, cluster, jobs and their
   // completions, the state of the meter; not its counters and logs. Where run times and memory
-  // needs are estimates, they are taken for the truth.
+  // needs are estimates, they are taken for the truth; but of a job so much is left as was of those
+  // before it at its age (decide/survival.h).
   void copy_position(const World& other);
   // The same of a part of another world, whose GPUs are those of this one in that order: the jobs
   // that run there, and of the waiting ones the share that the part is of the whole, evenly taken.
@@ -72,7 +75,14 @@ struct World {
   // and taken for the truth, but a job that has outlived its own is believed as sim/estimates.h
   // does. A slice that is kept from use stays so. Of more than `waiting_max` waiting jobs so many
   // are taken, evenly. Gives the highest number of a job.
-  JobId take_view(const decide::View& view, std::size_t waiting_max);
+  // The outlook may know more.
+  JobId take_view(const decide::View& view, std::size_t waiting_max,
+                  const decide::Outlook& outlook);
+
+  // What a job that comes is expected to take, in times it is said to; for forecasts. And such a
+  // job with the times it is expected to take.
+  double newcomer_length() const;
+  workload::Job as_expected(const workload::Job& job) const;
 
   const RunOptions& options;
   Micros now;
@@ -80,6 +90,7 @@ struct World {
   decide::ActiveJobs jobs;
   Completions completions;  // and the instants at which jobs leave for more memory
   Estimates estimates;
+  decide::Survival survival;  // where run times are estimates
   MemoryWatch memory;
   EnergyMeter meter;
   Tally tally;
@@ -93,21 +104,26 @@ struct World {
   void change_pace(JobHandle handle, decide::ActiveJob& job, std::uint8_t size_index,
                    bool was_running);
   void expect_as_told();
+  // The job as a forecast takes it.
+  decide::ActiveJob expected(JobHandle handle) const;
+  void take_jobs_as_expected(const World& other);
   void rest(JobHandle handle, decide::ActiveJob& job);
   void set_pace(decide::ActiveJob& job);
   void book_progress(JobHandle handle, decide::ActiveJob& job);
   Micros due(JobHandle handle, const decide::ActiveJob& job) {
     return estimates.exact() ? job.finish : estimates.due(handle, job);
   }
-  void seat(const decide::ActiveJob& job);
+  void seat(JobHandle handle);
   void keep_from_use(SliceId slice);
   void copy_gpu(const World& other, GpuId from, GpuId to);
   void copy_waiting_share(const World& other);
   void charge_interruption(JobHandle handle, decide::ActiveJob& job);
   void foresee_memory(JobHandle handle, mig::ProfileIndex profile);
+  void note_length(JobHandle handle, const decide::ActiveJob& job);
   void log_piece(const decide::ActiveJob& job, bool lost = false);
 
   bool free_preemption_;
+  double newcomer_length_ = 1;             // by an outlook
   std::vector<SliceId> left_;              // by move: where its job was before
   std::vector<Micros> piece_begin_;        // by slice
   std::vector<LayoutPiece> open_layouts_;  // by GPU

@@ -1,8 +1,7 @@
 #include "policies/learned/guarded_scheduler.h"
 
-#include <fmt/format.h>
-
 #include "base/check.h"
+#include "policies/guard_note.h"
 
 namespace partita::policies {
 
@@ -27,7 +26,7 @@ void GuardedScheduler::begin(const decide::View& view) {
   familiarity_.begin(view);
   scene_.begin();
   decisions_ = 0;
-  noted_ = false;
+  strange_ = false;
   in_charge_ = base_.get();
   in_charge_->begin(view);
 }
@@ -82,17 +81,22 @@ void GuardedScheduler::hand_over(const decide::View& view) {
   }
 }
 
+// Where nobody reads the log before the end of the run, the first is what is read.
+void GuardedScheduler::note_changes(const decide::View& view) {
+  const Trust trust = familiarity_.trust();
+  const bool strange = trust == Trust::kNo || (strange_ && trust == Trust::kUnknown);
+  if (std::exchange(strange_, strange) == strange || !note_.empty()) return;
+  note_ = guard_note(view.now,
+                     strange ? "the model sees what it was not trained on; modified due date "
+                               "places the jobs"
+                             : "the model sees what it was trained on; it places the jobs again");
+}
+
 void GuardedScheduler::decide(const decide::View& view, decide::Decision& decision) {
   const bool due = decisions_++ % kDecisionsPerLook == 0;
   if (due || familiarity_.trust() == Trust::kUnknown) look(view);
   if ((familiarity_.trust() == Trust::kYes) != follows_model()) hand_over(view);
-  if (familiarity_.trust() == Trust::kNo && !noted_) {
-    note_ = fmt::format(
-        "at {:.0f} s: the model sees what it was not trained on; modified due date "
-        "places the jobs",
-        view.now.to_seconds());
-    noted_ = true;
-  }
+  note_changes(view);
   in_charge_->decide(view, decision);
 }
 

@@ -42,6 +42,7 @@ class GuardedScheduler : public decide::Scheduler {
  private:
   void look(const decide::View& view);
   void hand_over(const decide::View& view);
+  void note_changes(const decide::View& view);
 
   nn::Model model_;
   PlaceRules rules_;
@@ -52,7 +53,7 @@ class GuardedScheduler : public decide::Scheduler {
   PlaceScene scene_;
   std::uint64_t decisions_ = 0;
   std::string note_;
-  bool noted_ = false;  // in this run
+  bool strange_ = false;  // what it sees, as the log has it
   std::vector<JobHandle> waiting_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "policies/guard_note.h"
 
 namespace partita::policies {
 namespace {
@@ -30,7 +31,7 @@ Guarded::Guarded(std::unique_ptr<decide::Repartitioner> inner, GuardOptions opti
 std::vector<mig::Layout> Guarded::initial_layouts(const decide::View& view) {
   wanted_ = inner_->initial_layouts(view);
   base_ = options_.base.empty() ? wanted_ : options_.base;
-  targets_ = base_;
+  targets_ = start_ = options_.begins_with_base ? base_ : wanted_;
   trust_ = options_.trust ? options_.trust() : Trust::kYes;
   lost_ = false;
   retry_ = {};
@@ -38,12 +39,12 @@ std::vector<mig::Layout> Guarded::initial_layouts(const decide::View& view) {
   fallbacks_ = 0;
   note_.clear();
   standing_.reset();
-  loss_ = LossWatch(base_, options_.changes_often);
+  loss_ = LossWatch(start_, options_.changes_often);
   reach_.forget();
   reach_.look(view, targets_);
   look_again_ = false;
   if (inner_->take_layouts(view, targets_)) wanted_ = targets_;
-  was_back_ = !fallen_back();  // so that the first turn looks at all GPUs
+  last_goal_ = nullptr;  // so that the first turn looks at all GPUs
   differing_.clear();
   return targets_;
 }
@@ -89,10 +90,12 @@ void Guarded::relieve(const decide::View& view, Requests& requests) {
 
 void Guarded::fall_back(const decide::View& view, const std::string& why) {
   ++fallbacks_;
-  // The first is for the log: later ones would repeat it.
-  if (fallbacks_ == 1) {
-    note_ = fmt::format("at {:.0f} s: {}; keeping the base layouts", view.now.to_seconds(), why);
-  }
+  note(view, why + "; keeping the base layouts");
+}
+
+// Where nobody reads the log before the end of the run, the first is what is read.
+void Guarded::note(const decide::View& view, const std::string& text) {
+  if (note_.empty()) note_ = guard_note(view.now, text);
 }
 
 void Guarded::look_at_loss(const decide::View& view) {
@@ -132,11 +135,13 @@ void Guarded::hear(const decide::View& view) {
 }
 
 void Guarded::decide(const decide::View& view, Requests& requests) {
+  const bool was_tripped = tripped();
   look_at_loss(view);
   // One that goes on from any layouts need not be heard while nobody follows it.
   const bool rests = fallen_back() && inner_->take_layouts(view, targets_);
   if (!rests) hear(view);
   look_at_trust(view);
+  if (was_tripped && !tripped()) note(view, "the base layouts are left again");
   const std::size_t before = requests.size();
   follow(view, requests);
   loss_.asked(view.now, std::span(requests).subspan(before));
@@ -180,12 +185,12 @@ bool Guarded::affordable(const decide::View& view) const {
 
 void Guarded::follow(const decide::View& view, Requests& requests) {
   const bool back = fallen_back();
-  if (std::exchange(was_back_, back) != back) {
+  const std::vector<mig::Layout>& goal = this->goal();
+  if (std::exchange(last_goal_, &goal) != &goal) {
     differing_.resize(targets_.size());
     std::iota(differing_.begin(), differing_.end(), 0U);
   }
   if (differing_.empty()) return;
-  const std::vector<mig::Layout>& goal = back ? base_ : wanted_;
   list_changes(view, goal);
   if (!changes_.empty() && affordable(view)) {
     for (const decide::LayoutRequest& request : changes_) ask(view, request, requests);

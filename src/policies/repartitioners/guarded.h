@@ -9,7 +9,8 @@
 //            foreseen, exceeds what is left of the margin;
 //   trust    as long as the repartitioner says that it does not know what it sees, the base layouts
 //            are kept.
-// What the repartitioner wants meanwhile is remembered, and follows when the guards allow it.
+// What the repartitioner wants meanwhile is remembered, and follows when the guards allow it. When
+// it is left for the base layouts, and when it is followed again, there is a line for the log.
 #pragma once
 
 #include <functional>
@@ -32,7 +33,10 @@ constexpr double loss_max_of(double percent) {
 }
 
 struct GuardOptions {
-  std::vector<mig::Layout> base;    // one a GPU; empty: what the repartitioner begins with
+  std::vector<mig::Layout> base;  // one a GPU; empty: what the repartitioner begins with
+  // Else the run begins with what the repartitioner does, losses are against keeping that, and the
+  // base is what a guard falls back to when it trips.
+  bool begins_with_base = true;
   std::vector<mig::Layout> relief;  // layouts that a GPU may get because a job fits no other
   double loss_max = 0.01;           // share of the base's ET; below 0: losses are not watched
   bool at_once = false;             // followed before losses can be known
@@ -62,11 +66,16 @@ class Guarded : public decide::Repartitioner {
   using Requests = std::vector<decide::LayoutRequest>;
 
   bool watches_loss() const { return options_.loss_max >= 0; }
+  bool tripped() const { return lost_ || trust_ == Trust::kNo; }
   bool fallen_back() const { return lost_ || trust_ != Trust::kYes; }
+  const std::vector<mig::Layout>& goal() const {
+    return tripped() ? base_ : fallen_back() ? start_ : wanted_;
+  }
   void ask(const decide::View& view, const decide::LayoutRequest& request, Requests& requests);
   void look_at_loss(const decide::View& view);
   void look_at_trust(const decide::View& view);
   void fall_back(const decide::View& view, const std::string& why);
+  void note(const decide::View& view, const std::string& text);
   // Takes note of what the inner one wants.
   void hear(const decide::View& view);
   // Asks for what is wanted, or for the base, as far as it strands nobody and can be afforded.
@@ -79,6 +88,7 @@ class Guarded : public decide::Repartitioner {
   std::unique_ptr<decide::Repartitioner> inner_;
   GuardOptions options_;
   std::vector<mig::Layout> base_;
+  std::vector<mig::Layout> start_;    // what the run began with
   std::vector<mig::Layout> wanted_;   // by GPU: by the inner one
   std::vector<mig::Layout> targets_;  // by GPU: what was asked for
   LossWatch loss_;
@@ -91,9 +101,9 @@ class Guarded : public decide::Repartitioner {
   Micros pause_;  // the next one
   std::uint64_t fallbacks_ = 0;
   std::string note_;
-  std::optional<Standing> standing_;      // when it was last looked at
-  bool was_back_ = false;                 // at the last turn
-  std::vector<std::uint32_t> differing_;  // GPUs that may not have what they should
+  std::optional<Standing> standing_;                     // when it was last looked at
+  const std::vector<mig::Layout>* last_goal_ = nullptr;  // at the last turn
+  std::vector<std::uint32_t> differing_;                 // GPUs that may not have what they should
   Requests heard_;
   Requests changes_;
 };

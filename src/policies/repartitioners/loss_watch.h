@@ -1,9 +1,9 @@
 // LossWatch: whether changing layouts has paid, against never having changed them.
 //
 // Two runs are simulated beside the real one, with the jobs that really came: one keeps the base
-// layouts, one has the layouts that were really asked for. Both take run times for what they were
-// said to be, so what differs between them is what the changes did, and nothing else. Of a large
-// fleet a part is watched with its share of the jobs.
+// layouts, one has the layouts that were really asked for. Jobs take the same in both, what they
+// were said to or what such jobs have been seen to take, so what differs between them is what the
+// changes did, and nothing else. Of a large fleet a part is watched with its share of the jobs.
 #pragma once
 
 #include <memory>
