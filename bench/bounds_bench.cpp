@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/check.h"
-#include "bounds/ascent.h"
-#include "bounds/price_check.h"
+#include "bounds/prices/ascent.h"
+#include "bounds/prices/price_check.h"
 #include "bounds/report.h"
 #include "bounds/simple_bounds.h"
 #include "workload/generators/papers.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/check.h"
-#include "learn/backward.h"
-#include "learn/mix_env.h"
-#include "learn/place_env.h"
-#include "learn/ppo.h"
+#include "learn/algorithms/backward.h"
+#include "learn/algorithms/ppo.h"
+#include "learn/environments/mix_env.h"
+#include "learn/environments/place_env.h"
 #include "learn/systems.h"
 #include "policies/layout_list.h"
 #include "policies/learned/learned_repartitioner.h"

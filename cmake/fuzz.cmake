@@ -1,11 +1,11 @@
 # Fuzz targets: src/ROOM/.../X_fuzz.cpp is the libFuzzer program fuzz_X, linked with its room;
 # tests/fuzz/X_fuzz.cpp is one that needs several rooms and is linked with all of them.
 #
-# Two builds share this file, because libFuzzer needs clang and the product is built with g++:
+# Seeds stand in tests/fuzz/corpus/X/. Every build with tests replays them, with a few changes, by one
+# program (fuzz-corpus.X). The search needs clang, hence another build:
 #   PARTITA_FUZZ=ON       (preset fuzz) makes the programs; `fuzz` builds them all
-#   PARTITA_FUZZ_DIR=DIR  (scripts/test) lists the programs of that build among this build's tests
-# Seeds stand in tests/fuzz/corpus/X/. What a search finds stays in DIR: new inputs in DIR/corpus/X/,
-# crashes in DIR/crashes/.
+#   PARTITA_FUZZ_DIR=DIR  (scripts/test --fuzz) lists the programs of that build among this build's tests
+# What a search finds stays in DIR: new inputs in DIR/corpus/X/, crashes in DIR/crashes/.
 file(GLOB_RECURSE fuzz_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
 
@@ -65,6 +65,44 @@ function(partita_fuzz_test source)
     ENVIRONMENT "ASAN_OPTIONS=quarantine_size_mb=32")
 endfunction()
 
+# One program with all targets, each under a name of its own.
+function(partita_fuzz_replay)
+  set(declarations "")
+  set(rows "")
+  set(links "")
+  foreach(source IN LISTS fuzz_sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" name ${stem})
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=partita_fuzz_${name})
+    string(APPEND declarations "extern \"C\" int partita_fuzz_${name}(const std::uint8_t*, std::size_t);\n")
+    string(APPEND rows "    {\"${name}\", partita_fuzz_${name}},\n")
+    partita_fuzz_links(${source} needed)
+    list(APPEND links ${needed})
+    set(seeds ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    add_test(NAME fuzz-corpus.${name} COMMAND fuzz_replay ${name} ${seeds})
+  endforeach()
+  list(REMOVE_DUPLICATES links)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/fuzz_targets.cpp @ONLY CONTENT [[
+#include "fuzz/replay.h"
+
+@declarations@
+std::span<const FuzzTarget> fuzz_targets() {
+  static const FuzzTarget targets[] = {
+@rows@  };
+  return targets;
+}
+]])
+  add_executable(fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp
+    ${PROJECT_BINARY_DIR}/fuzz_targets.cpp ${fuzz_sources})
+  target_include_directories(fuzz_replay PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(fuzz_replay PRIVATE ${links})
+  target_compile_options(fuzz_replay PRIVATE -O1)
+endfunction()
+
+if(PARTITA_TESTS)
+  partita_fuzz_replay()
+endif()
 if(PARTITA_FUZZ)
   target_compile_options(partita_options INTERFACE -fsanitize=fuzzer-no-link
     # clang counts signed-to-unsigned among -Wconversion and g++ does not; the product's warnings are

@@ -5,11 +5,11 @@
 #include <array>
 #include <chrono>
 
-#include "bounds/exact_optimum.h"
+#include "bounds/exact/exact_optimum.h"
 #include "bounds/report.h"
-#include "bounds/slot_program.h"
-#include "bounds/slot_search.h"
-#include "bounds/slot_tree.h"
+#include "bounds/slots/slot_program.h"
+#include "bounds/slots/slot_search.h"
+#include "bounds/slots/slot_tree.h"
 #include "bounds/test_support.h"
 
 #ifndef PARTITA_BOUNDS_INSTANCES

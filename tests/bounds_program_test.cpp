@@ -4,8 +4,8 @@
 
 #include <chrono>
 
+#include "bounds/exact/tardiness_mip.h"
 #include "bounds/report.h"
-#include "bounds/tardiness_mip.h"
 #include "experiment/day_source.h"
 #include "mig/gpu_model.h"
 

@@ -5,12 +5,12 @@
 
 #include <array>
 
-#include "bounds/ascent.h"
-#include "bounds/exact_optimum.h"
-#include "bounds/price_check.h"
+#include "bounds/exact/exact_optimum.h"
+#include "bounds/exact/window_optimum.h"
+#include "bounds/prices/ascent.h"
+#include "bounds/prices/price_check.h"
 #include "bounds/report.h"
 #include "bounds/test_support.h"
-#include "bounds/window_optimum.h"
 
 #ifndef PARTITA_BOUNDS_INSTANCES
 #define PARTITA_BOUNDS_INSTANCES 250

@@ -7,7 +7,7 @@
 #include "api/http.h"
 #include "api/routes.h"
 #include "api/service.h"
-#include "control/job_spec.h"
+#include "control/jobs/job_spec.h"
 
 // A request is read, or more is wanted, or it is refused; and what was read does not depend on what
 // stands behind it. A body that is accepted survives the store.

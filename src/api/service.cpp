@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "control/explain.h"
+#include "control/jobs/explain.h"
 
 namespace partita::api {
 namespace {

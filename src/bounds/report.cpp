@@ -6,11 +6,11 @@
 #include <array>
 
 #include "base/check.h"
-#include "bounds/ascent.h"
-#include "bounds/price_check.h"
+#include "bounds/exact/tardiness_mip.h"
+#include "bounds/prices/ascent.h"
+#include "bounds/prices/price_check.h"
 #include "bounds/rounding.h"
 #include "bounds/simple_bounds.h"
-#include "bounds/tardiness_mip.h"
 
 namespace partita::bounds {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/result.h"
 #include "bounds/instance.h"
-#include "bounds/job_response.h"
-#include "bounds/price_bound.h"
-#include "bounds/slot_tree.h"
+#include "bounds/prices/price_bound.h"
+#include "bounds/slots/job_response.h"
+#include "bounds/slots/slot_tree.h"
 
 namespace partita::bounds {
 

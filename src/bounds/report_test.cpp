@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "bounds/certificate.h"
+#include "bounds/exact/tardiness_mip.h"
 #include "bounds/simple_bounds.h"
-#include "bounds/tardiness_mip.h"
 #include "bounds/test_support.h"
 #include "workload/generators/papers.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "bounds/instance.h"
-#include "bounds/job_response.h"
+#include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
 

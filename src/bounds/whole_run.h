@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bounds/instance.h"
-#include "bounds/job_response.h"
+#include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
 

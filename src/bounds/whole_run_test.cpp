@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "bounds/ascent.h"
-#include "bounds/price_check.h"
+#include "bounds/prices/ascent.h"
+#include "bounds/prices/price_check.h"
 #include "bounds/test_support.h"
 
 namespace partita::bounds {

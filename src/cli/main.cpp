@@ -5,8 +5,8 @@
 #include <new>
 
 #include "base/failpoint.h"
-#include "cli/temporaries.h"
-#include "cli/verbs.h"
+#include "cli/output/temporaries.h"
+#include "cli/verbs/verbs.h"
 #include "launch/attempt_files.h"
 #include "launch/supervisor.h"
 

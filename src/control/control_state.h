@@ -14,9 +14,9 @@
 
 #include "control/claims.h"
 #include "control/fleet.h"
-#include "control/job_table.h"
+#include "control/jobs/job_table.h"
+#include "control/jobs/memory_needs.h"
 #include "control/limits.h"
-#include "control/memory_needs.h"
 #include "control/turn_book.h"
 #include "decide/early_restart.h"
 #include "decide/policy_driver.h"

@@ -25,7 +25,7 @@ void Devices::preempt_on(SliceId slice, Micros ran_min) {
   if (job->length_known()) job->work_left = state_.active[job->handle].work_at(state_.now);
   state_.turn.event(
       job->id, "preempted",
-      "its slice is to be cut anew: its checkpoint command is run, then it is stopped");
+      "its slice is to be repartitioned: its checkpoint command is run, then it is stopped");
   flow_.move_to(*job, JobState::kRestarting, std::string(kPreempted));
   attempts_.stop(*job, true);
 }

@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "control/attempts.h"
 #include "control/energy_books.h"
+#include "control/jobs/attempts.h"
 
 namespace partita::control {
 

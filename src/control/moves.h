@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "control/attempts.h"
+#include "control/jobs/attempts.h"
 
 namespace partita::control {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "control/job_spec.h"
+#include "control/jobs/job_spec.h"
 #include "device/backend.h"
 #include "launch/launcher.h"
 #include "store/store.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/job_table.h"
+#include "control/jobs/job_table.h"
 #include "control/protocol.h"
 
 namespace partita::control {

@@ -17,7 +17,7 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "control/recorder.h"
+#include "control/journal/recorder.h"
 #include "daemon/device_nodes.h"
 #include "daemon/device_workers.h"
 #include "daemon/job_environment.h"
@@ -244,7 +244,7 @@ Status Daemon::restore() {
 Status Daemon::open_journal() {
   Result<store::Store::JournalSize> size = store_->journal_size();
   if (size.ok() && control::should_begin_anew(*size)) {
-    say_("the journal is begun anew");
+    say_("starting a new journal");
     const Status anew = store_->begin_journal_anew();
     if (!anew) return anew;
     size = store_->journal_size();
@@ -309,7 +309,7 @@ Status Daemon::begin() {
   server_->watch(launcher_->wake_fd(), [] {});
   server_->watch(workers_->wake_fd(), [] {});
   say_(fmt::format("serving {} on {} with {}{}", backend_->title(), settings_.socket,
-                   settings_.policy, settings_.shadow ? ", in the shadow" : ""));
+                   settings_.policy, settings_.shadow ? ", in shadow mode" : ""));
   return {};
 }
 
@@ -407,7 +407,7 @@ Status Daemon::take_turn() {
   control::Turn turn = controller_->step(now, inputs_);
   const bool kept = !recorder_->closed();
   recorder_->note(now, inputs_, turn);
-  if (kept && recorder_->closed()) say_("the journal is full; it is begun anew at the next start");
+  if (kept && recorder_->closed()) say_("the journal is full; the next start begins a new one");
   inputs_.clear();
   FAILPOINT(turn_stepped);
   return finish(std::move(turn));

@@ -32,7 +32,7 @@ struct Settings {
   std::string state;    // a folder
   std::string socket;   // a path
   std::optional<api::Address> tcp;
-  std::string policy;  // "SCHEDULER/RULE"
+  std::string policy;  // "SCHEDULER/REPARTITIONER"
   bool shadow = false;
   bool early_restart = true;
   std::optional<Micros> preempt_after;                                    // control::Options has it

@@ -54,7 +54,7 @@ Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
   const auto slash = split_of(beginning.policy, beginning.seed);
   if (slash == std::string::npos) {
     return Error{
-        fmt::format("the policy '{}' is not SCHEDULER/RULE, for example "
+        fmt::format("the policy '{}' is not SCHEDULER/REPARTITIONER, for example "
                     "fifo+tightest/migm-b",
                     beginning.policy)};
   }

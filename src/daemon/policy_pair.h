@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "control/replay.h"
+#include "control/journal/journal_replay.h"
 
 namespace partita::daemon {
 

@@ -40,7 +40,7 @@ TEST(PolicyPair, FilesAreKnownByTheirAbsolutePaths) {
 
 TEST(PolicyPair, WhatCannotBeMadeIsNamed) {
   const auto error = [](const std::string& policy) { return made(policy).error().message; };
-  EXPECT_NE(error("fifo").find("SCHEDULER/RULE"), std::string::npos);
+  EXPECT_NE(error("fifo").find("SCHEDULER/REPARTITIONER"), std::string::npos);
   EXPECT_NE(error("learned:/no/such/file/static:2").find("/no/such/file"), std::string::npos);
   EXPECT_NE(error("nobody/static:2").find("nobody"), std::string::npos);
   EXPECT_NE(error("fifo/lookahead:horizon=never").find("horizon"), std::string::npos);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "device/faulty.h"
-#include "device/nvml.h"
-#include "device/simulated.h"
+#include "device/nvml/nvml.h"
+#include "device/simulated/faulty.h"
+#include "device/simulated/simulated.h"
 
 namespace partita::device {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "experiment/definition.h"
-#include "experiment/result_file.h"
+#include "experiment/results/result_file.h"
 
 namespace partita::experiment {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "experiment/run_record.h"
+#include "experiment/results/run_record.h"
 
 namespace partita::experiment {
 

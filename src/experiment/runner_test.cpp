@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "experiment/definition.h"
-#include "experiment/result_file.h"
+#include "experiment/results/result_file.h"
 #include "experiment/test_support.h"
 
 namespace partita::experiment {

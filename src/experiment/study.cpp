@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "experiment/bound_record.h"
 #include "experiment/day_file.h"
-#include "experiment/make_record.h"
+#include "experiment/results/bound_record.h"
+#include "experiment/results/make_record.h"
 #include "experiment/seeds.h"
 #include "experiment/studies/studies.h"
 #include "policies/registry.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiment/run_record.h"
+#include "experiment/results/run_record.h"
 
 namespace partita::experiment {
 

@@ -69,7 +69,7 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  // Begins; a report follows. An error means that it was not begun.
+  // Begins; a report follows. An error means that it was not started.
   virtual Status start(const Start& start) = 0;
 
   // With `checkpoint`, runs the checkpoint command first. Then SIGTERM to the whole group, and

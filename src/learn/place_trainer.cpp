@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/check.h"
-#include "learn/backward.h"
+#include "learn/algorithms/backward.h"
 #include "policies/learned/familiarity.h"
 #include "policies/learned/learned_scheduler.h"
 #include "policies/learned/place_rules.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "learn/dqn.h"
-#include "learn/evolution.h"
-#include "learn/ppo.h"
+#include "learn/algorithms/dqn.h"
+#include "learn/algorithms/evolution.h"
+#include "learn/algorithms/ppo.h"
 #include "policies/learned/mix_rules.h"
 
 namespace partita::learn {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "learn/env.h"
+#include "learn/environments/env.h"
 
 namespace partita::learn {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "learn/mix_env.h"
-#include "learn/place_env.h"
+#include "learn/environments/mix_env.h"
+#include "learn/environments/place_env.h"
 #include "learn/systems.h"
 #include "nn/model.h"
 #include "sim/run.h"

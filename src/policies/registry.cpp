@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "policies/composed.h"
 #include "policies/learned/learned_scheduler.h"
 #include "policies/orders/apparent_tardiness.h"
 #include "policies/orders/average_laxity.h"
@@ -21,6 +20,7 @@
 #include "policies/placements/random_slice.h"
 #include "policies/placements/ranked.h"
 #include "policies/placements/requested.h"
+#include "policies/schedulers/composed.h"
 
 namespace partita::policies {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "experiment/run_record.h"
+#include "experiment/results/run_record.h"
 
 namespace partita::report {
 

@@ -1,6 +1,7 @@
 #include "report/json_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

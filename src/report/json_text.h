@@ -1,7 +1,7 @@
 // Reading JSON that somebody else may have written.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "base/result.h"

@@ -1,6 +1,7 @@
 #include "report/learning_curve.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // The learning curve of a training log (`train --log`), as figures of the report page.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "base/result.h"

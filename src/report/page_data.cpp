@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "experiment/gaps.h"
-#include "experiment/summary.h"
+#include "experiment/results/gaps.h"
+#include "experiment/results/summary.h"
 #include "report/weights.h"
 
 namespace partita::report {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "experiment/run_record.h"
+#include "experiment/results/run_record.h"
 #include "report/study_notes.h"
 
 namespace partita::report {

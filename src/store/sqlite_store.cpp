@@ -74,7 +74,7 @@ Status make_file(const std::string& path) {
   if (there && before.st_size == 0) {
     return Error{
         fmt::format("the store {} is empty, so all it held is gone; restore a copy, or "
-                    "remove it to begin anew",
+                    "remove it to start over",
                     path)};
   }
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "cli/scenario.h"
+#include "cli/flags/scenario.h"
 #include "program.h"
 
 namespace partita::cli_test {

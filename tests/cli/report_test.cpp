@@ -63,7 +63,7 @@ TEST_F(Report, PoliciesThatDoNotExistAreNamed) {
     EXPECT_EQ(ran.status, 2);
     return ran.err;
   };
-  EXPECT_NE(also("cedf").find("--also: 'cedf': wanted SCHEDULER/RULE"), std::string::npos);
+  EXPECT_NE(also("cedf").find("--also: 'cedf': wanted SCHEDULER/REPARTITIONER"), std::string::npos);
   EXPECT_NE(also("magic/none").find("--also: unknown scheduler 'magic'"), std::string::npos);
   EXPECT_NE(also("cedf/static:77").find("--also: "), std::string::npos);
 }

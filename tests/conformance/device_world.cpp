@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "device/faulty.h"
-#include "device/nvml.h"
-#include "device/simulated.h"
+#include "device/nvml/nvml.h"
+#include "device/simulated/faulty.h"
+#include "device/simulated/simulated.h"
 
 namespace partita::conformance {
 namespace {

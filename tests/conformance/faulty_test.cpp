@@ -1,10 +1,10 @@
 // Every fault of the faulty backend: what a caller sees, and that the rest goes on working.
-#include "device/faulty.h"
+#include "device/simulated/faulty.h"
 
 #include <gtest/gtest.h>
 
 #include "device/open.h"
-#include "device/simulated.h"
+#include "device/simulated/simulated.h"
 
 namespace partita::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "device/nvml.h"
+#include "device/nvml/nvml.h"
 #include "device/open.h"
 #include "device_world.h"
 

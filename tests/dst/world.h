@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "control/recorder.h"
-#include "control/replay.h"
+#include "control/journal/journal_replay.h"
+#include "control/journal/recorder.h"
 #include "store/memory_store.h"
 
 namespace partita::dst {

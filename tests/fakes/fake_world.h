@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/nvml_api.h"
+#include "device/nvml/nvml_api.h"
 #include "fake_tables.h"
 
 namespace partita::fakes {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/daemon_client.h"
+#include "cli/live/daemon_client.h"
 
 namespace partita::live_test {
 

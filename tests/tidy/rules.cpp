@@ -159,8 +159,8 @@ const std::map<std::string, Arrows, std::less<>>& arrows() {
       {"experiment", {{"sim", "policies", "learn", "bounds"}}},
       {"report",
        {{"base"},
-        {"experiment/gaps.h", "experiment/result_file.h", "experiment/run_record.h",
-         "experiment/summary.h"}}},
+        {"experiment/results/gaps.h", "experiment/results/result_file.h",
+         "experiment/results/run_record.h", "experiment/results/summary.h"}}},
       {"control", {{"decide"}, {"device/backend.h", "launch/launcher.h", "store/store.h"}}},
       {"api", {{"control"}}},
   };

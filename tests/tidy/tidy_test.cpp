@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "growth.h"
 #include "rules.h"
 
 namespace partita::tidy {
@@ -302,6 +303,47 @@ TEST(Rule, FilesOfHalfAMebibytePassAndLargerOnesDoNot) {
 
 // ---- the repository
 
+// A class with so many methods: declared, defined in place, overloaded, private, operators.
+std::string class_with(std::size_t methods) {
+  std::string text = "class Big : public Base {\n public:\n  enum class Kind { kA, kB };\n";
+  text += "  struct Part {\n    int size() const { return 3; }\n    int n = (1 + 2);\n  };\n";
+  for (std::size_t i = 0; i < methods; ++i) {
+    text += i % 3 == 0   ? fmt::format("  int f{}(int x, int y = g(1)) const {{ return x; }}\n", i)
+            : i % 3 == 1 ? fmt::format("  std::function<void(int)> f{}();\n", i)
+                         : "  bool operator==(const Big& other) const = default;\n";
+  }
+  return text + " private:\n  friend void swap(Big&);\n  std::vector<int> held_ = make(3);\n};\n";
+}
+
+TEST(Rule, ClassesHaveAtMostSoManyMethods) {
+  EXPECT_EQ(count(large_classes, "src/mig/a.h", class_with(kClassMethodsMax)), 0U);
+  const Violations found = large_classes({"src/mig/a.h", class_with(kClassMethodsMax + 1)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].message, "Big has 36 methods, at most 35");
+}
+
+TEST(Rule, FoldersHoldAtMostSoManyFiles) {
+  std::vector<File> files(kFolderFilesMax, {"src/mig/a.h", ""});
+  files.push_back({"src/mig/models/b.h", ""});
+  EXPECT_TRUE(full_folders(files).empty());
+  files.push_back({"src/mig/c.h", ""});
+  EXPECT_EQ(full_folders(files).size(), 1U);
+}
+
+TEST(Rule, HeavyHeadersAreForSources) {
+  const std::string json = "#include <nlohmann/json.hpp>\n";
+  EXPECT_EQ(count(heavy_includes, "src/api/a.h", json), 1U);
+  EXPECT_EQ(count(heavy_includes, "src/api/a.h", "#include <nlohmann/json_fwd.hpp>\n"), 0U);
+  EXPECT_EQ(count(heavy_includes, "src/api/a.cpp", json), 0U);
+}
+
+TEST(Rule, ProtocolsHaveOneHome) {
+  const std::string call = "if (policy.every_events() > 0) return;\n";
+  EXPECT_EQ(count(repeated_protocols, "src/sim/a.cpp", call), 1U);
+  EXPECT_EQ(count(repeated_protocols, "src/decide/policy_driver.cpp", call), 0U);
+  EXPECT_EQ(count(repeated_protocols, "src/sim/a_test.cpp", call), 0U);
+}
+
 TEST(Tree, HasFiles) {
   const std::vector<File> files = repository();
   const auto has = [&](std::string_view path) {
@@ -356,6 +398,22 @@ TEST(Tree, NoPathsOfOneMachine) {
 TEST(Tree, MarkdownHasTitles) {
   const auto markdown = [](const File& file) { return file.path.ends_with(".md"); };
   expect_none(complaints(markdown_title, markdown));
+}
+
+TEST(Tree, ClassesAreSmall) {
+  expect_none(complaints_about_sources(large_classes));
+}
+
+TEST(Tree, FoldersAreSmall) {
+  expect_none(listing(full_folders(repository())));
+}
+
+TEST(Tree, HeadersAreLight) {
+  expect_none(complaints_about_sources(heavy_includes));
+}
+
+TEST(Tree, ProtocolsAreWrittenOnce) {
+  expect_none(complaints_about_sources(repeated_protocols));
 }
 
 TEST(Tree, NoLargeFiles) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/rng.h"
-#include "policies/free_slices.h"
+#include "policies/schedulers/free_slices.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "policies/free_slices.h"
-#include "policies/profiles_by_size.h"
+#include "policies/schedulers/free_slices.h"
+#include "policies/schedulers/profiles_by_size.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "policies/free_slices.h"
 #include "policies/request.h"
+#include "policies/schedulers/free_slices.h"
 #include "policies/slice_rule.h"
 
 namespace partita::policies {

@@ -1,0 +1,55 @@
+#include "bounds/prices/queue_rents.h"
+
+#include <algorithm>
+
+namespace partita::bounds {
+namespace {
+
+struct Served {
+  double begin = 0;
+  double end = 0;
+  bool late = false;
+};
+
+std::vector<Served> serve(const Instance& instance) {
+  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
+  std::vector<Served> served;
+  std::vector<const BoundJob*> waiting;
+  std::size_t next = 0;
+  double now = 0;
+  while (next < instance.jobs.size() || !waiting.empty()) {
+    if (waiting.empty()) now = std::max(now, instance.jobs[next].release);
+    while (next < instance.jobs.size() && instance.jobs[next].release <= now) {
+      waiting.push_back(&instance.jobs[next++]);
+    }
+    const auto end_of = [&](const BoundJob* job) {
+      return now + job->least_work(instance.modes) / speed;
+    };
+    const auto first = std::ranges::min_element(
+        waiting, {}, [&](const BoundJob* job) { return std::max(job->due, end_of(job)); });
+    const double end = end_of(*first);
+    served.push_back({now, end, end > (*first)->due});
+    waiting.erase(first);
+    now = end;
+  }
+  return served;
+}
+
+}  // namespace
+
+std::vector<double> queue_rents(const Instance& instance, const PriceGrid& grid) {
+  const std::vector<Served> served = serve(instance);
+  std::vector<double> rents(grid.intervals(), 0);
+  double late = 0;
+  for (std::size_t i = served.size(); i-- > 0;) {
+    if (i + 1 < served.size() && served[i].end < served[i + 1].begin) late = 0;
+    late += served[i].late ? 1 : 0;
+    for (std::size_t k = grid.find(served[i].begin); k < grid.tail(); ++k) {
+      if (grid.begin(k) >= served[i].end) break;
+      rents[k] = std::max(rents[k], late / instance.gpus);
+    }
+  }
+  return rents;
+}
+
+}  // namespace partita::bounds

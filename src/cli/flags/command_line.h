@@ -1,0 +1,22 @@
+// The command line: words in, a verb and its values out.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "cli/flags/flags.h"
+#include "cli/flags/values.h"
+
+namespace partita::cli {
+
+struct Command {
+  Verb verb = Verb::kHelp;
+  Values values;
+};
+
+// `words` are the arguments without the name of the program. No words, --help and --version are
+// the verbs help and version.
+Result<Command> parse_command_line(std::span<const std::string> words);
+
+}  // namespace partita::cli

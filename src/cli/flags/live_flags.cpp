@@ -1,0 +1,229 @@
+#include <array>
+
+#include "api/address.h"
+#include "api/tokens.h"
+#include "base/text.h"
+#include "cli/flags/flags.h"
+#include "cli/flags/live_values.h"
+#include "cli/flags/name_lists.h"
+#include "cli/flags/value_parsers.h"
+
+namespace partita::cli {
+namespace {
+
+constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
+constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop);
+
+template <typename T>
+Status status_of(const Result<T>& result) {
+  if (!result) return result.error();
+  return {};
+}
+
+Status check_memory(std::string_view text) {
+  return status_of(parse_memory(text));
+}
+Status check_deadline(std::string_view text) {
+  return status_of(parse_deadline(text, Micros{}));
+}
+Status check_times(std::string_view text) {
+  return status_of(parse_slice_times(text));
+}
+Status check_command(std::string_view text) {
+  return status_of(split_command(text));
+}
+Status check_address(std::string_view text) {
+  return status_of(api::parse_address(text));
+}
+// One of each kind at most.
+Status check_listen(std::string_view text) {
+  std::array<int, 2> count{};
+  for (const std::string_view each : split(text, '\n')) {
+    const Result<api::Address> address = api::parse_address(each);
+    if (!address) return address.error();
+    if (!each.starts_with("unix:") && !each.starts_with("tcp:")) {
+      return Error{"found '" + std::string(each) + "', wanted unix:PATH or tcp:127.0.0.1:PORT"};
+    }
+    if (++count[address->tcp ? 1 : 0] > 1) {
+      return Error{"it may be given twice, once for a unix socket and once for TCP"};
+    }
+  }
+  return {};
+}
+Status check_bytes(std::string_view text) {
+  return status_of(parse_bytes(text));
+}
+Status check_span(std::string_view text) {
+  return status_of(parse_time_span(text));
+}
+Status check_numbers(std::string_view text) {
+  return status_of(parse_job_numbers(text));
+}
+
+// Of serve: live, an interruption is never free, and one that does not pay is not made.
+constexpr std::string_view kServePreemption = "pays=30";
+
+std::vector<std::string> serve_preemption_names() {
+  return {"none", "pays="};
+}
+Status check_serve_preemption(std::string_view text) {
+  using Mode = decide::Preemption::Mode;
+  const auto preemption = parse_preemption(text);
+  const bool known =
+      preemption && (preemption->mode == Mode::kNone || preemption->mode == Mode::kPays);
+  if (known) return {};
+  return Error{"found '" + std::string(text) +
+               "', wanted none or pays=SECONDS, for example pays=30"};
+}
+
+// clang-format off
+constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
+    {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
+     .default_text = "simulated:1xa100-40gb",
+     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/reference/devices.md).",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
+     .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "
+                 "root, else ~/.local/state/partita.",
+     .verbs = set_of(Verb::kServe, Verb::kToken, Verb::kReplay)},
+    {.name = "listen", .kind = ValueKind::kText, .metavar = "unix:PATH|tcp:127.0.0.1:PORT",
+     .sentence = "Socket to serve; the default is where clients look. May be given twice: a port "
+                 "of this machine is served beside the socket, to holders of tokens.",
+     .verbs = set_of(Verb::kServe), .check = check_listen, .repeats = true},
+    {.name = "policy", .kind = ValueKind::kText, .metavar = "SCHEDULER/REPARTITIONER",
+     .default_text = "mdd+tightest/migm-b",
+     .sentence = "Scheduler and repartitioner, as `partita policies` lists them.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "shadow", .kind = ValueKind::kSwitch,
+     .sentence = "Shadow mode: decide and log it, but repartition nothing and start nothing.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "no-early-restart", .kind = ValueKind::kSwitch,
+     .sentence = "Let jobs run until their memory is out instead of restarting them before.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "serve-preemption", .kind = ValueKind::kText, .metavar = "none|pays=SECONDS",
+     .default_text = kServePreemption,
+     .sentence = "With pays, jobs that have a checkpoint command are stopped, moved and resumed "
+                 "where that lowers tardiness by more than it costs; SECONDS is what a restart "
+                 "costs.",
+     .verbs = set_of(Verb::kServe), .choices = serve_preemption_names,
+     .check = check_serve_preemption, .typed = "preemption"},
+    {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
+     .low = 0, .high = 1e7, .unit = "s",
+     .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "
+                 "slice is to be repartitioned; without it they are waited for, or with "
+                 "--preemption pays=S stopped after 3 S.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "watch", .kind = ValueKind::kSeconds, .metavar = "SECONDS", .default_text = "1",
+     .low = 0.01, .high = 3600, .unit = "s",
+     .sentence = "Between two readings of every GPU.", .verbs = set_of(Verb::kServe)},
+    {.name = "min-uid", .kind = ValueKind::kCount, .metavar = "UID", .default_text = "0",
+     .low = 0, .high = 4'294'967'294.0,
+     .sentence = "Jobs of users below are refused, and those of nobody; 0 refuses none.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "submit-rate", .kind = ValueKind::kNumber, .metavar = "N", .default_text = "20",
+     .low = 0.01, .high = 1e6,
+     .sentence = "Submissions a second of one user, in the long run; root and the daemon's own "
+                 "user are not held to it.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "submit-burst", .kind = ValueKind::kCount, .metavar = "N", .default_text = "100",
+     .low = 1, .high = 1'000'000,
+     .sentence = "Submissions at once of one user who has waited.", .verbs = set_of(Verb::kServe)},
+    {.name = "jobs-per-user", .kind = ValueKind::kCount, .metavar = "N", .default_text = "100000",
+     .low = 1, .high = 100'000, .sentence = "Jobs of one user in the queue.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "jobs-kept", .kind = ValueKind::kCount, .metavar = "N", .default_text = "100000",
+     .low = 1, .high = 1'000'000,
+     .sentence = "Jobs that have ended and are kept, with their output; the oldest are forgotten.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "connections-per-user", .kind = ValueKind::kCount, .metavar = "N",
+     .default_text = "64", .low = 1, .high = 1'024,
+     .sentence = "Connections of one user; root and the daemon's own user have 512.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "output-max", .kind = ValueKind::kText, .metavar = "BYTES", .default_text = "1G",
+     .sentence = "What is kept of a job's output; the job goes on when it writes more.",
+     .verbs = set_of(Verb::kServe), .check = check_bytes},
+    {.name = "time-limit-max", .kind = ValueKind::kText, .metavar = "TIME",
+     .sentence = "Longest time limit of a job, and that of jobs that give none.",
+     .verbs = set_of(Verb::kServe), .check = check_span},
+    {.name = "job-host-memory", .kind = ValueKind::kText, .metavar = "BYTES",
+     .sentence = "Memory of the machine that a job may use; needs cgroups of version 2.",
+     .verbs = set_of(Verb::kServe), .check = check_bytes, .typed = "job-memory"},
+    {.name = "job-processes", .kind = ValueKind::kCount, .metavar = "N",
+     .low = 1, .high = 4'194'304,
+     .sentence = "Processes and threads that a job may have; needs cgroups of version 2.",
+     .verbs = set_of(Verb::kServe)},
+    {.name = "socket", .kind = ValueKind::kText, .metavar = "PATH|tcp:127.0.0.1:PORT",
+     .sentence = "Socket or port of the daemon; without it PARTITA_SOCKET, then "
+                 "/run/partita/api.sock for root, else partita/api.sock in XDG_RUNTIME_DIR or, "
+                 "without that, in ~/.local/state.",
+     .verbs = kClients, .check = check_address},
+    {.name = "token-file", .kind = ValueKind::kText, .metavar = "FILE",
+     .sentence = "File with the token to show on TCP; without it the token is PARTITA_TOKEN.",
+     .verbs = kClients},
+    {.name = "scope", .kind = ValueKind::kName, .metavar = "SCOPE", .default_text = "read",
+     .sentence = "What the token may do: read what its user may see, submit and cancel as its "
+                 "user, or be an admin.",
+     .verbs = set_of(Verb::kToken), .choices = api::scope_names},
+    {.name = "expires", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "30d",
+     .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken), .check = check_span},
+    {.name = "user", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Whose jobs it submits and sees: a name or a number; the default is who makes it.",
+     .verbs = set_of(Verb::kToken)},
+    {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
+                 "default is the name of the program.",
+     .verbs = set_of(Verb::kSubmit), .typed = "name"},
+    {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
+     .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.62); auto begins as jobs "
+                 "of that name ended, or on the smallest slice, and goes to a larger one in time.",
+     .verbs = set_of(Verb::kSubmit), .check = check_memory},
+    {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",
+     .sentence = "When it should be done: from now, or an instant of ISO 8601 in UTC.",
+     .verbs = set_of(Verb::kSubmit), .check = check_deadline, .typed = "deadline"},
+    {.name = "time", .kind = ValueKind::kText, .metavar = "1g=20m,7g=5m",
+     .sentence = "How long it takes on slices of some sizes.",
+     .verbs = set_of(Verb::kSubmit), .check = check_times},
+    {.name = "job-time-limit", .kind = ValueKind::kText, .metavar = "2h",
+     .sentence = "How long it may run at a time; it is then stopped and has failed.",
+     .verbs = set_of(Verb::kSubmit), .check = check_span, .typed = "time-limit"},
+    {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
+     .sentence = "A variable of its environment; may be given several times.",
+     .verbs = set_of(Verb::kSubmit), .check = check_variables, .repeats = true},
+    {.name = "job-checkpoint", .kind = ValueKind::kText, .metavar = "COMMAND",
+     .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
+                 "PARTITA_PID is the job's process. Split into words, not given to a shell.",
+     .verbs = set_of(Verb::kSubmit), .check = check_command, .typed = "checkpoint"},
+    {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
+     .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
+     .verbs = set_of(Verb::kSubmit)},
+    {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
+     .verbs = set_of(Verb::kQueue)},
+    {.name = "follow", .kind = ValueKind::kSwitch,
+     .sentence = "Go on with what it writes until it ends.", .verbs = set_of(Verb::kLogs),
+     .letter = "f"},
+    {.name = "once", .kind = ValueKind::kSwitch, .sentence = "One picture, also on a terminal.",
+     .verbs = set_of(Verb::kTop)},
+    {.name = "job-id", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1e15,
+     .sentence = "Only turns that concern this job.", .verbs = set_of(Verb::kReplay),
+     .typed = "job"},
+    {.name = "last", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1e9,
+     .sentence = "Show only the last so many turns; all are replayed.",
+     .verbs = set_of(Verb::kReplay)},
+    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
+     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
+     .verbs = kJobVerbs, .check = check_numbers},
+    {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
+     .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
+     .choices = token_actions},
+    {.name = "ID", .kind = ValueKind::kText, .metavar = "ID",
+     .sentence = "The token to revoke, as list names it.", .verbs = set_of(Verb::kToken)},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const FlagRecord> live_flag_records() {
+  return kLiveFlags;
+}
+
+}  // namespace partita::cli

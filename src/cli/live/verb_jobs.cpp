@@ -1,0 +1,365 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/flags/live_values.h"
+#include "cli/live/daemon_client.h"
+#include "cli/text/table.h"
+#include "cli/verbs/verbs.h"
+
+namespace partita::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kPatience = 30;  // tries to reach a daemon that answered before
+
+void pause(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+std::string text_or(const Json& json, const char* name, const char* otherwise) {
+  return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : otherwise;
+}
+
+double number_or_zero(const Json& json, const char* name) {
+  return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
+}
+
+bool is_over(const std::string& state) {
+  return state == "done" || state == "failed" || state == "cancelled" || state == "lost";
+}
+
+Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
+  if (!values.is_set("JOB")) return Error{"the number of a job is missing, as in `partita job 12`"};
+  auto numbers = parse_job_numbers(values.text("JOB"));
+  if (numbers && one && numbers->size() != 1) return Error{"one job at a time"};
+  return numbers;
+}
+
+std::string job_path(std::int64_t id) {
+  return fmt::format("/v1/jobs/{}", id);
+}
+
+// One answer a job, in their order. Several at once: each waits for a commit, and those that come
+// together share one. The last is asked for first: where jobs are cancelled it is the one that has
+// longest to wait, and a job cancelled before it would only make room for it to start.
+std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
+                                       const std::vector<std::int64_t>& numbers) {
+  constexpr std::size_t kAtOnce = 32;
+  std::vector<DaemonAnswer> answers(numbers.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> away = false;
+  const auto work = [&] {
+    DaemonClient client(values);
+    for (std::size_t n = next++; n < numbers.size() && !away; n = next++) {
+      const std::size_t i = numbers.size() - 1 - n;
+      answers[i] = client.ask(method, job_path(numbers[i]));
+      if (answers[i].status == 0) away = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(kAtOnce, numbers.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (away) {  // those that were not asked for any more say nothing new
+    std::erase_if(answers, [](const DaemonAnswer& answer) { return answer.status != 0; });
+    answers.resize(1);
+  }
+  return answers;
+}
+
+std::string queue_text(const Json& jobs, bool bold) {
+  Table table({{"job", Align::kRight},
+               {"state", Align::kLeft},
+               {"name", Align::kLeft},
+               {"uid", Align::kRight},
+               {"age", Align::kRight},
+               {"tries", Align::kRight},
+               {"needs GiB", Align::kRight},
+               {"why", Align::kLeft}});
+  const double now = real_clock().now().to_seconds();
+  for (auto each = jobs.rbegin(); each != jobs.rend(); ++each) {
+    const Json& job = *each;
+    const double need = number_or_zero(job, "need_gib");
+    table.add({std::to_string(job["id"].get<std::int64_t>()), job["state"].get<std::string>(),
+               text_or(job, "name", "-"), std::to_string(job["uid"].get<std::int64_t>()),
+               shown_span(now - job["submitted_s"].get<double>()),
+               std::to_string(job["attempts"].get<std::int64_t>()),
+               need > 0 ? fmt::format("{:.2f}", need) : "auto", text_or(job, "reason", "")});
+  }
+  return table.text(bold);
+}
+
+std::string joined(const Json& words) {
+  std::string text;
+  for (const Json& word : words) text += (text.empty() ? "" : " ") + word.get<std::string>();
+  return text;
+}
+
+std::string attempts_text(const Json& job, bool bold) {
+  Table table({{"attempt", Align::kRight},
+               {"slice", Align::kLeft},
+               {"began", Align::kRight},
+               {"ran", Align::kRight},
+               {"peak GiB", Align::kRight},
+               {"joules*", Align::kRight},
+               {"end", Align::kLeft}});
+  const double submitted = job["submitted_s"].get<double>();
+  const double now = real_clock().now().to_seconds();
+  for (const Json& each : job["attempts"]) {
+    const double began = each["started_s"].get<double>();
+    const bool over = each["ended_s"].is_number();
+    table.add({std::to_string(each["number"].get<std::int64_t>()), text_or(each, "slice", "?"),
+               "+" + shown_span(began - submitted),
+               shown_span((over ? each["ended_s"].get<double>() : now) - began),
+               fmt::format("{:.2f}", number_or_zero(each, "peak_gib")),
+               fmt::format("{:.0f}", number_or_zero(each, "energy_j_estimated")),
+               over ? text_or(each, "reason", "") : "running"});
+  }
+  return table.text(bold);
+}
+
+// What was asked for when it was submitted, a line each; what was not is not named.
+std::string wishes_text(const Json& job) {
+  std::string text;
+  const auto line = [&](const char* what, const std::string& value) {
+    text += fmt::format("{:<11} {}\n", what, value);
+  };
+  if (job["memory_gib"].is_number()) {
+    line("memory", fmt::format("{:g} GiB as given", job["memory_gib"].get<double>()));
+  }
+  if (job["deadline_s"].is_number()) {
+    const double deadline = job["deadline_s"].get<double>();
+    const double late = is_over(text_or(job, "state", "")) ? number_or_zero(job, "late_s") : 0;
+    line("deadline", fmt::format("{} (+{}){}", shown_instant(deadline),
+                                 shown_span(deadline - job["submitted_s"].get<double>()),
+                                 late > 0 ? ", missed by " + shown_span(late) : ""));
+  }
+  if (job["time_limit_s"].is_number()) {
+    line("time limit", shown_span(job["time_limit_s"].get<double>()));
+  }
+  std::string times;
+  for (const auto& [size, seconds] : job["times_s"].items()) {
+    times +=
+        fmt::format("{}{}g {}", times.empty() ? "" : ", ", size, shown_span(seconds.get<double>()));
+  }
+  if (!times.empty()) line("takes", times);
+  if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
+  return text;
+}
+
+std::string story_text(const Json& job, bool bold) {
+  const double submitted = job["submitted_s"].get<double>();
+  std::string text = fmt::format(
+      "job {} {} is {}: {}\nsubmitted {} by uid {}: {}\n", job["id"].get<std::int64_t>(),
+      text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
+      shown_instant(submitted), job["uid"].get<std::int64_t>(), joined(job["argv"]));
+  text += wishes_text(job);
+  text += fmt::format("energy {:.0f} J*\n", number_or_zero(job, "energy_j_estimated"));
+  for (const Json& why : job["waits"]) text += "waits: " + why.get<std::string>() + "\n";
+  if (!job["attempts"].empty()) text += "\n" + attempts_text(job, bold);
+  text += "\n";
+  for (const Json& event : job["events"]) {
+    text += fmt::format("{:>10}  {:<14} {}\n",
+                        "+" + shown_span(event["at_s"].get<double>() - submitted),
+                        event["kind"].get<std::string>(), event["text"].get<std::string>());
+  }
+  return text + "\n* estimated: the board's energy, shared by its busy slices\n";
+}
+
+}  // namespace
+
+Outcome run_queue(const Values& values, Console& console) {
+  DaemonClient client(values);
+  const bool all = values.has_switch("all");
+  const DaemonAnswer answer =
+      client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
+  if (!answer.good()) return fail(answer);
+  if (values.has_switch("json")) {
+    print_json(console, answer.json());
+  } else {
+    console.out.write(queue_text(answer.json()["jobs"], console.bold));
+  }
+  return 0;
+}
+
+Outcome run_job(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, true);
+  if (!numbers) return numbers.error();
+  DaemonClient client(values);
+  const DaemonAnswer answer = client.ask("GET", job_path(numbers->front()));
+  if (!answer.good()) return fail(answer);
+  if (values.has_switch("json")) {
+    print_json(console, answer.json());
+  } else {
+    console.out.write(story_text(answer.json(), console.bold));
+  }
+  return 0;
+}
+
+Outcome run_cancel(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, false);
+  if (!numbers) return numbers.error();
+  Json cancelled = Json::array();
+  int worst = 0;
+  for (const DaemonAnswer& answer : ask_for_each(values, "DELETE", *numbers)) {
+    if (answer.good()) {
+      const Json accepted = answer.json();  // named: a loop does not keep what it is part of
+      for (const Json& id : accepted["jobs"]) cancelled.push_back(id);
+    } else {
+      worst = std::max(worst, fail(answer));
+      if (answer.status == 0) return worst;
+    }
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"cancelled", cancelled}});
+  return worst;
+}
+
+Outcome run_logs(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, true);
+  if (!numbers) return numbers.error();
+  DaemonClient client(values);
+  std::uint64_t offset = 0;
+  bool offset_known = false;  // it answered once
+  int unreachable = 0;
+  std::string all;
+  for (;;) {
+    const DaemonAnswer answer =
+        client.ask("GET", fmt::format("{}/output?offset={}", job_path(numbers->front()), offset));
+    // A daemon that is being started anew comes back, and the job goes on meanwhile.
+    const bool away = answer.status == 0 && offset_known && values.has_switch("follow");
+    if (away && ++unreachable <= kPatience) {
+      pause(1'000);
+      continue;
+    }
+    if (!answer.good()) return fail(answer);
+    offset_known = true;
+    unreachable = 0;
+    offset += answer.body.size();
+    if (values.has_switch("json")) {
+      all += answer.body;
+    } else if (!console.out.write(answer.body) || !console.out.flush()) {
+      return 0;
+    }
+    if (!answer.body.empty()) continue;
+    if (!values.has_switch("follow") || is_over(answer.state_header)) break;
+    pause(200);
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"output", all}});
+  return 0;
+}
+
+Outcome run_wait(const Values& values, Console& console) {
+  const auto numbers = job_numbers(values, false);
+  if (!numbers) return numbers.error();
+  DaemonClient client(values);
+  Json ended = Json::array();
+  bool all_done = true;
+  for (const std::int64_t id : *numbers) {
+    int unreachable = 0;
+    for (int wait = 50;; wait = std::min(wait * 2, 1'000)) {
+      const DaemonAnswer answer = client.ask("GET", job_path(id));
+      // A daemon that is being started anew comes back.
+      if (answer.status == 0 && ++unreachable > kPatience) return fail(answer);
+      if (answer.status != 0 && !answer.good()) return fail(answer);
+      if (answer.good()) {
+        unreachable = 0;
+        const Json job = answer.json();
+        const std::string state = job["state"].get<std::string>();
+        if (is_over(state)) {
+          all_done = all_done && state == "done";
+          if (state != "done" && !values.has_switch("json")) {
+            console.out.write(
+                fmt::format("job {} {}: {}\n", id, state, text_or(job, "reason", "")));
+          }
+          ended.push_back({{"id", id}, {"state", state}, {"reason", job["reason"]}});
+          break;
+        }
+      }
+      pause(wait);
+    }
+  }
+  if (values.has_switch("json")) print_json(console, Json{{"jobs", ended}});
+  return all_done ? 0 : 1;
+}
+
+namespace {
+
+// "" or why jobs are not placed there.
+std::string trouble_of(const Json& gpu) {
+  const std::string state = text_or(gpu, "state", "");
+  return state == "usable" ? "" : fmt::format(", {}: {}", state, text_or(gpu, "why_unusable", ""));
+}
+
+// Nothing where all that waits fits somewhere, waits for want of slices, or was not told.
+std::string fragmentation_line(const Json& status) {
+  const double share = status.value("fragmentation", 0.0);
+  if (share <= 0) return "";
+  return fmt::format("{:.1f} % of the queued work fits nowhere although enough slices are idle\n",
+                     100 * share);
+}
+
+std::string top_text(const Json& gpus, const Json& status, bool bold) {
+  std::string text =
+      fmt::format("{}, {}{}\n", text_or(status, "backend", ""), text_or(status, "policy", ""),
+                  status["shadow"].get<bool>() ? ", in shadow mode" : "");
+  for (const auto& [state, count] : status["jobs"].items()) {
+    if (count.get<int>() > 0) text += fmt::format("{} {}  ", count.get<int>(), state);
+  }
+  text += "\n" + fragmentation_line(status);
+  for (const Json& gpu : gpus["gpus"]) {
+    text += fmt::format(
+        "\nGPU {} {}{}{}\n", gpu["gpu"].get<int>(), gpu["name"].get<std::string>(),
+        gpu["power_w"].is_number() ? fmt::format(" {:.0f} W", gpu["power_w"].get<double>()) : "",
+        trouble_of(gpu));
+    Table table({{"slice", Align::kLeft},
+                 {"state", Align::kLeft},
+                 {"job", Align::kRight},
+                 {"used GiB", Align::kRight},
+                 {"of", Align::kRight},
+                 {"whose", Align::kLeft}});
+    for (const Json& slice : gpu["slices"]) {
+      table.add({slice["slice"].get<std::string>(), slice["state"].get<std::string>(),
+                 slice["job"].is_number() ? std::to_string(slice["job"].get<std::int64_t>()) : "",
+                 slice["used_gib"].is_number()
+                     ? fmt::format("{:.2f}", slice["used_gib"].get<double>())
+                     : "",
+                 fmt::format("{:g}", slice["memory_gib"].get<double>()),
+                 slice["holder"].get<std::string>()});
+    }
+    if (!gpu["slices"].empty()) text += table.text(bold);
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome run_top(const Values& values, Console& console) {
+  DaemonClient client(values);
+  for (;;) {
+    const DaemonAnswer gpus = client.ask("GET", "/v1/gpus");
+    if (!gpus.good()) return fail(gpus);
+    const DaemonAnswer status = client.ask("GET", "/v1/status");
+    if (!status.good()) return fail(status);
+    if (values.has_switch("json")) {
+      Json json = gpus.json();
+      json["status"] = status.json();
+      print_json(console, json);
+      return 0;
+    }
+    const bool again = console.bold && !values.has_switch("once");
+    if (again) console.out.write("\x1b[H\x1b[2J");
+    console.out.write(top_text(gpus.json(), status.json(), console.bold));
+    if (!again || !console.out.flush()) return 0;
+    pause(1'000);
+  }
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/flags/day_sources.h"
+#include "cli/flags/generator_options.h"
+#include "cli/flags/run_settings.h"
+#include "cli/flags/value_parsers.h"
+#include "cli/flags/workloads.h"
+#include "cli/output/output_file.h"
+#include "cli/output/progress_bar.h"
+#include "cli/output/report_page.h"
+#include "cli/text/advise_report.h"
+#include "cli/text/bound_report.h"
+#include "cli/text/run_report.h"
+#include "cli/text/table.h"
+#include "cli/verbs/verbs.h"
+#include "policies/registry.h"
+
+namespace partita::cli {
+namespace {
+
+// Hours, the longest that makes enough windows is taken: a day, unless the jobs span only a few.
+constexpr std::array kWindowHours{24.0, 12.0, 6.0, 3.0, 1.0, 0.5, 0.25, 1.0 / 12};
+constexpr std::uint64_t kTuneWindowsWanted = 4;
+
+// Says what is there and how much more it takes. `made` is the best that any length of window made.
+Error too_few(const Values& values, const workload::Trace& trace, std::size_t made) {
+  const std::size_t jobs_min = experiment::Windows{}.jobs_min;
+  const Micros last = trace.jobs.empty() ? Micros{} : trace.jobs.back().arrival;
+  return Error{fmt::format(
+      "{} has {} jobs within {}, and the best that windows of 5 min to 24 h make of them is {} "
+      "with "
+      "{} jobs or more; advice needs {}, of which every third is tuned on: at least {} jobs, "
+      "spread "
+      "over time (`partita compare` needs no windows)",
+      values.text("jobs"), with_commas(trace.jobs.size()), shown_seconds(last.to_seconds()), made,
+      jobs_min, experiment::kAdviseWindowsMin, jobs_min * experiment::kAdviseWindowsMin)};
+}
+
+Result<experiment::DaySource> windows_of_jobs(const Values& values, const Console& console) {
+  if (values.given("window") != nullptr && values.given("window")->typed) {
+    return day_source(values, console);
+  }
+  const auto jobs = read_run_jobs(values, console);
+  if (!jobs) return jobs.error();
+  Result<experiment::DaySource> best = Error{""};
+  for (const double hours : kWindowHours) {
+    experiment::Windows windows;
+    windows.length = micros_from_seconds(hours * 3600);
+    windows.share = values.number("sample");
+    auto days = experiment::trace_days(jobs->trace, values.text("jobs"), windows);
+    if (!days) {
+      if (best) break;  // shorter ones have fewer jobs still
+      best = days.error();
+      continue;
+    }
+    if (!best || days->tune_days_max > best->tune_days_max) best = *std::move(days);
+    if (best->tune_days_max >= kTuneWindowsWanted) break;
+  }
+  const std::size_t made = best ? best->tune_days_max + best->test_days_max : 0;
+  if (made < experiment::kAdviseWindowsMin) return too_few(values, jobs->trace, made);
+  return best;
+}
+
+Result<experiment::DaySource> days_of(const Values& values, const Console& console) {
+  const auto origin = job_origin(values);
+  if (!origin) return origin.error();
+  return *origin == "trace" ? windows_of_jobs(values, console) : day_source(values, console);
+}
+
+Result<std::vector<experiment::AdvisedPolicy>> todays(const Values& values,
+                                                      const sim::RunOptions& run) {
+  std::vector<experiment::AdvisedPolicy> policies;
+  if (values.given("today") == nullptr) return policies;
+  const std::string text = values.text("today");
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const auto parsed = parse_policy(word);
+    if (!parsed) return values.wrong("today", parsed.error());
+    const auto made = policies::make_repartitioner(parsed->repartition, *run.model, run.gpus);
+    if (!made) return values.wrong("today", made.error());
+    experiment::AdvisedPolicy policy;
+    policy.name = std::string(word);
+    policy.scheduler = parsed->scheduler;
+    policy.repartition = parsed->repartition;
+    policies.push_back(std::move(policy));
+  }
+  return policies;
+}
+
+Result<experiment::AdviseOptions> options_of(const Values& values) {
+  experiment::AdviseOptions options;
+  options.run.model = *mig::find_gpu(values.text("gpu"));
+  options.run.gpus = static_cast<std::uint32_t>(values.count("gpus"));
+  const auto power = power_of(values, *options.run.model);
+  if (!power) return power.error();
+  options.run.power = *power;
+  options.run.et_a = values.number("et-a");
+  if (values.given("checkpoint-cost") != nullptr) {
+    options.checkpoint_cost = values.seconds("checkpoint-cost");
+  }
+  auto today = todays(values, options.run);
+  if (!today) return today.error();
+  options.today = *std::move(today);
+  if (values.given("also-try") != nullptr) {
+    const std::string text = values.text("also-try");
+    for (const std::string_view word : split(text, ' ')) {
+      if (word.empty()) continue;
+      const auto made = policies::make_repartitioner(word, *options.run.model, options.run.gpus);
+      if (!made) return values.wrong("also-try", made.error());
+      options.repartitioners.emplace_back(word);
+    }
+  }
+  if (values.given("evaluations") != nullptr) options.evaluations = values.count("evaluations");
+  options.windows_max = values.count("advise-windows");
+  options.bound_seconds = values.number("time-limit");
+  options.clock = clock_seconds;
+  options.seed = values.count("seed");
+  options.threads = values.given("threads") != nullptr
+                        ? static_cast<std::size_t>(values.count("threads"))
+                        : std::max(1U, std::thread::hardware_concurrency());
+  return options;
+}
+
+Status write_page(const Values& values, const experiment::Advice& advice) {
+  auto file = OutputFile::open(values.text("report"));
+  if (!file) return file.error();
+  const auto page = advice_page(values, advice);
+  if (!page) return page.error();
+  (*file)->writer().write(*page);
+  return (*file)->commit();
+}
+
+}  // namespace
+
+Outcome run_advise(const Values& values, Console& console) {
+  if (const Status ready = check_report(values); !ready) return ready.error();
+  auto options = options_of(values);
+  if (!options) return options.error();
+  const auto days = days_of(values, console);
+  if (!days) return days.error();
+  Result<experiment::Advice> advice = Error{""};
+  {
+    ProgressBar bar(console.shows_progress, "advising");
+    options->progress = [&](double part) { bar.at(part); };
+    advice = experiment::advise(*days, *options);
+  }
+  if (!advice) {
+    complain(advice.error().message);
+    return 1;
+  }
+  if (values.given("report") != nullptr) {
+    if (const Status written = write_page(values, *advice); !written) return written.error();
+  }
+  if (values.has_switch("json")) {
+    print_json(console, advice_json(values, *advice));
+  } else {
+    console.out.write(advice_text(values, *advice, console.bold));
+  }
+  return 0;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,38 @@
+#include "cli/flags/day_sources.h"
+#include "cli/output/output_file.h"
+#include "cli/verbs/judging.h"
+#include "cli/verbs/verbs.h"
+#include "learn/distill.h"
+
+namespace partita::cli {
+
+Outcome run_distill(const Values& values, Console& console) {
+  if (values.given("model") == nullptr) return Error{"distill needs --model, the file to read"};
+  const auto model = nn::read_model(values.text("model"));
+  if (!model) return values.wrong("model", model.error());
+  const auto settings = run_settings(values);
+  if (!settings) return settings.error();
+  const auto source = day_source(values, console);
+  if (!source) return source.error();
+  learn::DistillOptions options;
+  options.run = settings->options;
+  options.run.horizon =
+      values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
+  options.scheduler = values.text("scheduler");
+  auto days = make_days(*source, experiment::Role::kTune, values.count("days"));
+  if (!days) return days.error();
+  options.days = *std::move(days);
+  const auto text = learn::distill(*model, options);
+  if (!text) return text.error();
+  if (values.text("out") == "-") {
+    console.out.write(*text);
+    return 0;
+  }
+  const auto file = OutputFile::open(values.text("out"));
+  if (!file) return file.error();
+  (*file)->writer().write(*text);
+  if (const Status kept = (*file)->commit(); !kept) return kept.error();
+  return 0;
+}
+
+}  // namespace partita::cli

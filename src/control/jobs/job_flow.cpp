@@ -1,0 +1,128 @@
+#include "control/jobs/job_flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "control/planted.h"
+
+namespace partita::control {
+
+// Why the submission cannot be taken; the ticket is still to be filled in.
+std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
+  const Limits& limits = state_.options.limits;
+  const auto refuse = [](std::string message, Reply::Kind kind = Reply::Kind::kRefused) {
+    return Reply{0, kind, {}, std::move(message)};
+  };
+  if (const Status good = check_spec(submit.spec, limits); !good) {
+    return refuse(good.error().message);
+  }
+  if (submit.count < 1 || submit.count > limits.array_jobs_max) {
+    return refuse(fmt::format("an array has 1 to {} jobs", limits.array_jobs_max));
+  }
+  if (submit.key.size() > limits.key_bytes_max) {
+    return refuse("the key of the submission is too long");
+  }
+  if (state_.memory.fitting(submit.spec.memory_gib.value_or(0)) == 0) {
+    return refuse(fmt::format("no slice of {} has {:g} GiB; the largest has {:g}",
+                              state_.model().title, *submit.spec.memory_gib,
+                              state_.memory.largest()));
+  }
+  if (const auto full = state_.jobs.no_room_for(submit.owner, submit.count, limits)) {
+    return refuse(*full, Reply::Kind::kFull);
+  }
+  return {};
+}
+
+void JobFlow::take(const Submit& submit) {
+  const std::vector<std::int64_t>* known = state_.jobs.with_key(submit.owner, submit.key);
+  if (PLANTED(accept_key_twice)) known = nullptr;
+  if (known != nullptr) {
+    return state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, *known);
+  }
+  if (auto refused = refusal(submit)) {
+    return state_.turn.reply(submit.ticket, refused->kind, {}, std::move(refused->message));
+  }
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit).id);
+  state_.jobs.set_key(submit.owner, submit.key, ids);
+  state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, std::move(ids));
+}
+
+Job& JobFlow::add(const Submit& submit) {
+  Job& job = state_.jobs.add(submit.owner, submit.key, submit.spec, state_.now);
+  const double need = state_.memory.first_need(submit.spec, submit.owner);
+  job.progress.need_gib = need;
+  job.progress.reason = "submitted";
+  state_.turn.add_new(job);
+  const bool from_history = !submit.spec.memory_gib && need > 0;
+  state_.turn.event(job.id, "submitted",
+                    submit.spec.memory_gib ? fmt::format("needs {:g} GiB as given", need)
+                    : from_history ? fmt::format("needs {:.2f} GiB as earlier jobs named {}", need,
+                                                 submit.spec.name)
+                                   : "its memory is unknown: begins on the smallest slice");
+  const workload::Job seen = as_policy_job(job.spec, job.submitted, need);
+  state_.jobs.set_handle(job, state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id)},
+                                                state_.memory.fitting(need)));
+  state_.policies.job_arrived(state_.view, job.handle);
+  state_.note_event();
+  return job;
+}
+
+void JobFlow::move_to(Job& job, JobState to, std::string reason) {
+  state_.jobs.set_state(job, to, std::move(reason), state_.now);
+  state_.active[job.handle].resumable = may_be_moved(job);
+  state_.turn.touch(job);
+}
+
+void JobFlow::end(Job& job, JobState as, std::string reason) {
+  forget_claim(job);
+  state_.turn.event(job.id, std::string(name_of(as)), reason);
+  move_to(job, as, std::move(reason));
+  state_.active.remove(job.handle);
+  state_.jobs.note_ended(job);
+  state_.note_event();
+}
+
+void JobFlow::requeue(Job& job, std::string reason) {
+  const double need = job.progress.need_gib;
+  decide::ActiveJob& active = state_.active[job.handle];
+  active.fits = state_.memory.fitting(std::min(need, state_.memory.largest()));
+  active.memory_gib = static_cast<float>(need);
+  active.work = std::exchange(job.work_left, 1);
+  active.forget_on_time();
+  CHECK(active.fits != 0);
+  move_to(job, JobState::kQueued, std::move(reason));
+  if (!state_.claims.has(job.id)) state_.policies.job_returned(state_.view, job.handle);
+  state_.fleet.note_change();
+  state_.note_event();
+}
+
+// Half of its attempts are left for what it cannot help.
+bool JobFlow::may_be_moved(const Job& job) const {
+  const bool settled = job.state() == JobState::kQueued || job.state() == JobState::kRunning;
+  return settled && !job.spec.checkpoint.empty() &&
+         job.progress.attempt <= state_.options.limits.attempts_max / 2;
+}
+
+void JobFlow::forget_claim(const Job& job) {
+  const auto slice = state_.claims.of(job.id);
+  if (!slice) return;
+  state_.claims.erase(job.id);
+  if (state_.fleet.holder(*slice) == Fleet::Holder::kClaimed) state_.fleet.release(*slice);
+  state_.pass_due = true;
+}
+
+void JobFlow::give_up_claim(Job& job) {
+  forget_claim(job);
+  state_.turn.event(job.id, "claim-lost", "the slice it was to start on cannot be had any more");
+  if (PLANTED(lose_claimant)) return;
+  if (job.state() != JobState::kQueued) return;
+  job.progress.reason = "the slice it was to start on is gone";
+  state_.turn.touch(job);
+  state_.policies.job_returned(state_.view, job.handle);
+}
+
+}  // namespace partita::control

@@ -1,0 +1,135 @@
+#include "control/jobs/job_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "control/energy_split.h"
+#include "control/jobs/job_life.h"
+#include "control/jobs/memory_trend.h"
+
+namespace partita::control {
+namespace {
+
+std::string random_bytes(Rng& rng, std::size_t most) {
+  std::string text(rng.below(most + 1), ' ');
+  for (char& c : text) c = static_cast<char>(rng.below(256));
+  return text;
+}
+
+JobSpec random_spec(Rng& rng) {
+  JobSpec spec;
+  for (std::uint64_t i = rng.below(5); i > 0; --i) spec.argv.push_back(random_bytes(rng, 30));
+  for (std::uint64_t i = rng.below(5); i > 0; --i) {
+    spec.environment.push_back(random_bytes(rng, 30));
+  }
+  spec.directory = random_bytes(rng, 30);
+  spec.name = random_bytes(rng, 30);
+  if (rng.below(2) == 0) spec.memory_gib = rng.uniform(0, 100);
+  if (rng.below(2) == 0) spec.deadline = Micros{static_cast<std::int64_t>(rng.next() >> 3)};
+  for (auto& time : spec.times) {
+    if (rng.below(2) == 0) time = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
+  }
+  for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
+  return spec;
+}
+
+TEST(JobSpec, WhatIsWrittenIsReadBack) {
+  Rng rng(1);
+  for (int i = 0; i < 2'000; ++i) {
+    const JobSpec spec = random_spec(rng);
+    const Result<JobSpec> read = decode_spec(encode_spec(spec));
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(*read, spec);
+  }
+}
+
+TEST(JobSpec, TextThatWasCutOrChangedIsReadAsSomethingOrRefused) {
+  Rng rng(2);
+  for (int i = 0; i < 5'000; ++i) {
+    std::string text = encode_spec(random_spec(rng));
+    EXPECT_FALSE(decode_spec(text.substr(0, text.size() - 1)).ok());
+    text[rng.below(text.size())] = static_cast<char>(rng.below(256));
+    const Result<JobSpec> read = decode_spec(text);
+    if (read) {
+      EXPECT_TRUE(decode_spec(encode_spec(*read)).ok());
+    }
+  }
+}
+
+TEST(JobSpec, TimesThatWereNotGivenFollowFromThoseThatWere) {
+  JobSpec spec;
+  spec.times[0] = Micros::seconds(1'200);
+  spec.times[4] = Micros::seconds(300);
+  const workload::Job job = as_policy_job(spec, Micros{}, 3);
+  EXPECT_EQ(job.time[0], Micros::seconds(1'200));
+  EXPECT_EQ(job.time[4], Micros::seconds(300));
+  for (std::size_t i = 1; i < job.time.size(); ++i) EXPECT_LT(job.time[i], job.time[i - 1]);
+  JobSpec one;
+  one.times[2] = Micros::seconds(100);
+  const workload::Job even = as_policy_job(one, Micros{}, 3);
+  EXPECT_NEAR(even.time[0].to_seconds(), 300, 1e-3);
+  EXPECT_NEAR(even.time[4].to_seconds(), 300.0 / 7, 1e-3);
+}
+
+TEST(JobLife, NothingFollowsAnEndAndEverythingElseCanEnd) {
+  for (std::size_t i = 0; i < kJobStates; ++i) {
+    const auto state = static_cast<JobState>(i);
+    EXPECT_EQ(job_state_of(name_of(state)), state);
+    int followers = 0;
+    for (std::size_t j = 0; j < kJobStates; ++j) {
+      followers += may_move(state, static_cast<JobState>(j)) ? 1 : 0;
+    }
+    EXPECT_EQ(followers == 0, has_ended(state));
+  }
+  EXPECT_FALSE(may_move(JobState::kDone, JobState::kQueued));
+  EXPECT_FALSE(may_move(JobState::kCancelling, JobState::kQueued));
+}
+
+// Readings of a program, and the first of them at which it is said to outgrow the slice.
+std::optional<int> restart_at(double (*memory)(double), double capacity, double length) {
+  const decide::EarlyRestart rule;
+  MemoryTrend trend;
+  for (int i = 1; i < 200; ++i) {
+    trend.add(i, memory(i), rule);
+    if (memory(i) > capacity) return {};
+    if (trend.outgrows(capacity, length, rule)) return i;
+  }
+  return {};
+}
+
+TEST(MemoryTrend, WhatGrowsSteadilyIsSeenBeforeItFails) {
+  const auto at = restart_at([](double t) { return 2 + t / 10; }, 4.75, 200);
+  ASSERT_TRUE(at);
+  EXPECT_EQ(*at, 9);  // eight readings, and one that says the same
+}
+
+TEST(MemoryTrend, WhatAllocatesOnceAndStaysIsLeftAlone) {
+  EXPECT_FALSE(restart_at([](double t) { return t < 3 ? t : 3.0; }, 4.75, 200));
+  EXPECT_FALSE(restart_at([](double) { return 4.7; }, 4.75, 200));
+}
+
+TEST(EnergySplit, TheSharesAddUpToTheBoard) {
+  Rng rng(3);
+  for (int i = 0; i < 1'000; ++i) {
+    std::vector<int> compute;
+    for (std::uint64_t n = rng.below(5); n > 0; --n) {
+      compute.push_back(static_cast<int>(1 + rng.below(7)));
+    }
+    const double total = rng.uniform(0, 1000);
+    const EnergyShares shares = split_energy(total, 40, Micros::seconds(2), compute);
+    double sum = shares.idle_j;
+    for (const double each : shares.busy_j) sum += each;
+    EXPECT_NEAR(sum, total, 1e-9);
+  }
+}
+
+TEST(EnergySplit, ACounterThatFallsBeginsAnew) {
+  BoardMeter meter;
+  EXPECT_FALSE(meter.read(100, Micros::seconds(1)));
+  EXPECT_EQ(meter.read(150, Micros::seconds(2))->joules, 50);
+  EXPECT_FALSE(meter.read(10, Micros::seconds(3)));
+  EXPECT_EQ(meter.read(15, Micros::seconds(4))->joules, 5);
+}
+
+}  // namespace
+}  // namespace partita::control

@@ -1,0 +1,99 @@
+// JobTable: the jobs that the controller knows, their states, and who may add how many.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/cluster_state.h"
+#include "control/jobs/job_life.h"
+#include "control/jobs/job_spec.h"
+#include "control/jobs/memory_trend.h"
+#include "launch/launcher.h"
+#include "store/store.h"
+
+namespace partita::control {
+
+enum class AttemptState : std::uint8_t { kIntended = 0, kRunning = 1, kStopping = 2, kEnded = 3 };
+
+struct Job {
+  std::int64_t id = 0;
+  Micros submitted;
+  launch::Owner owner;
+  std::string key;
+  JobSpec spec;
+  store::JobProgress progress;
+  std::vector<store::AttemptRow> attempts;  // attempts[i].number is i + 1
+  cluster::JobHandle handle;                // valid until it ends
+  MemoryTrend trend;                        // of the present attempt
+  double work_left = 1;                     // when it was last stopped after a checkpoint
+  double believed = 1;                      // its length, in times it was said to take
+
+  JobState state() const { return static_cast<JobState>(progress.state); }
+  // The present one. REQUIRES: it has begun.
+  store::AttemptRow& attempt() { return attempts.back(); }
+  const store::AttemptRow& attempt() const { return attempts.back(); }
+  bool length_known() const;
+};
+
+class JobTable {
+ public:
+  const std::map<std::int64_t, Job>& all() const { return jobs_; }
+  std::map<std::int64_t, Job>& all() { return jobs_; }
+  const Job* find(std::int64_t id) const;
+  Job* find(std::int64_t id);
+  Job& at(std::int64_t id) { return jobs_.at(id); }
+  // The job that policies know by this handle.
+  Job& of(cluster::JobHandle handle) { return jobs_.at(id_of_handle_[handle.value]); }
+  // Null when there is none.
+  const Job* of(cluster::JobHandle handle) const {
+    return handle.value < id_of_handle_.size() ? find(id_of_handle_[handle.value]) : nullptr;
+  }
+
+  std::size_t count(JobState state) const { return counts_[static_cast<std::size_t>(state)]; }
+  std::size_t not_ended() const { return jobs_.size() - ended_.size(); }
+  // The jobs that a submission with this key made; null when there was none.
+  const std::vector<std::int64_t>* with_key(const launch::Owner& owner,
+                                            const std::string& key) const;
+  // Why that many more jobs of the user cannot be taken.
+  std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count,
+                                         const Limits& limits) const;
+
+  // Its state and reason are still to be set; it counts as queued.
+  Job& add(const launch::Owner& owner, const std::string& key, const JobSpec& spec, Micros now);
+  void set_key(const launch::Owner& owner, const std::string& key, std::vector<std::int64_t> ids);
+  // Policies know the job by the handle from now on.
+  void set_handle(Job& job, cluster::JobHandle handle);
+  void set_state(Job& job, JobState state, std::string reason, Micros now);
+  // Follows set_state() to one that ends it.
+  void note_ended(Job& job);
+  // Of the ended jobs beyond `kept_max` the oldest go, up to the first whose row is still to be
+  // written.
+  std::vector<std::int64_t> forget_oldest(std::size_t kept_max,
+                                          const std::set<std::int64_t>& unwritten);
+
+  // What the store holds. REQUIRES: the table is empty.
+  Status read(const store::Contents& contents);
+
+ private:
+  using Key = std::pair<std::uint32_t, std::string>;  // user, and what they call it
+
+  Status read_jobs(const store::Contents& contents);
+  Status read_attempts(const store::Contents& contents);
+
+  std::map<std::int64_t, Job> jobs_;
+  std::vector<std::int64_t> id_of_handle_;
+  std::deque<std::int64_t> ended_;                     // in order of ending
+  std::map<std::uint32_t, std::size_t> jobs_of_user_;  // that have not ended
+  std::map<Key, std::vector<std::int64_t>> keys_;
+  std::array<std::size_t, kJobStates> counts_{};
+  std::int64_t next_job_ = 1;
+};
+
+}  // namespace partita::control

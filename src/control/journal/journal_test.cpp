@@ -1,0 +1,267 @@
+#include "control/journal/journal.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "control/journal/journal_replay.h"
+#include "control/journal/recorder.h"
+#include "mig/gpu_model.h"
+
+namespace partita::control {
+namespace {
+
+std::string random_text(Rng& rng) {
+  std::string text(rng.below(12), ' ');
+  for (char& c : text) c = static_cast<char>(rng.below(256));
+  return text;
+}
+
+mig::Placement random_placement(Rng& rng) {
+  return {static_cast<mig::ProfileIndex>(rng.below(6)), static_cast<std::uint8_t>(rng.below(8))};
+}
+
+device::Instance random_instance(Rng& rng) {
+  device::Instance instance;
+  instance.key = {GpuId{1}, static_cast<std::uint32_t>(rng.below(14)), random_text(rng)};
+  instance.placement = random_placement(rng);
+  instance.compute_instances = static_cast<int>(rng.below(3));
+  if (rng.below(2) == 0) instance.ci = static_cast<std::uint32_t>(rng.below(7));
+  instance.generation = rng.next();
+  return instance;
+}
+
+launch::Report random_report(Rng& rng) {
+  launch::Report report;
+  report.kind = static_cast<launch::Report::Kind>(rng.below(4));
+  report.key = {static_cast<std::int64_t>(rng.below(1000)), 2};
+  report.pid = static_cast<int>(rng.below(1 << 22));
+  report.exit_code = static_cast<int>(rng.below(200)) - 1;
+  report.at = Micros{static_cast<std::int64_t>(rng.next() >> 1)};
+  report.message = random_text(rng);
+  report.over_time = rng.below(2) == 1;
+  return report;
+}
+
+Reading random_reading(Rng& rng) {
+  Reading reading;
+  reading.gpu = GpuId{static_cast<std::uint32_t>(rng.below(2))};
+  if (rng.below(3) != 0) reading.energy_j = rng.uniform(0, 1e9);
+  if (rng.below(3) != 0) reading.power_w = rng.uniform(0, 700);
+  // Often the slices of before, and often with the same figures.
+  for (std::uint8_t i = 0; i < 3 + rng.below(2); ++i) {
+    reading.slices.push_back(
+        {i, i == 2 ? random_text(rng) : "MIG-1", rng.below(2) == 0 ? 1.5 : rng.uniform(0, 40)});
+    if (rng.below(2) == 0) reading.slices.back().uuid = "MIG-1";
+  }
+  return reading;
+}
+
+Input random_input(Rng& rng) {
+  const GpuId gpu{static_cast<std::uint32_t>(rng.below(2))};
+  switch (rng.below(10)) {
+    case 0: {
+      Submit submit;
+      submit.ticket = rng.next() >> 1;
+      submit.owner = {1000, 100};
+      submit.key = random_text(rng);
+      submit.spec.argv = {"train", random_text(rng)};
+      submit.spec.directory = "/";
+      submit.spec.name = "n";
+      if (rng.below(2) == 0) submit.spec.memory_gib = rng.uniform(0, 40);
+      submit.count = rng.below(100);
+      return submit;
+    }
+    case 1:
+      return Cancel{rng.next() >> 1, static_cast<std::int64_t>(rng.below(99))};
+    case 2:
+      return random_report(rng);
+    case 3: {
+      CreateDone done{gpu, random_placement(rng), {}, {}};
+      if (rng.below(2) == 0) done.instance = random_instance(rng);
+      done.error = {device::Fault::kInUse, random_text(rng), {3, 4}};
+      return done;
+    }
+    case 4:
+      return DestroyDone{gpu, random_placement(rng), rng.below(2) == 0, {}};
+    case 5:
+      return random_reading(rng);
+    case 6: {
+      Inventory inventory{gpu, {}};
+      Rng again(rng.below(2));  // one of two, so that it is often the one of before
+      for (int i = 0; i < 3; ++i) inventory.instances.push_back(random_instance(again));
+      return inventory;
+    }
+    case 7:
+      return GpuHealth{gpu, rng.below(2) == 0, random_text(rng), rng.below(2) == 0};
+    case 8:
+      return Remark{random_text(rng), random_text(rng)};
+    default:
+      return SliceFault{gpu, static_cast<std::uint8_t>(rng.below(8)), random_text(rng)};
+  }
+}
+
+std::vector<std::vector<Input>> random_turns(std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::vector<Input>> turns(20);
+  for (auto& inputs : turns) {
+    for (std::uint64_t i = rng.below(6); i > 0; --i) inputs.push_back(random_input(rng));
+  }
+  return turns;
+}
+
+// Bytes that were read back are compared by writing them again: a field that is not written, or
+// not read, changes them or is caught below.
+TEST(Journal, InputsAreReadBackAsTheyWereWritten) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    InputWriter writer;
+    InputReader reader;
+    InputWriter again;
+    for (const auto& inputs : random_turns(seed)) {
+      const std::string bytes = writer.encode(inputs);
+      const auto read = reader.decode(bytes);
+      ASSERT_TRUE(read.ok()) << "seed " << seed;
+      ASSERT_EQ(read->size(), inputs.size());
+      EXPECT_EQ(again.encode(*read), bytes) << "seed " << seed;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        ASSERT_EQ(inputs[i].index(), (*read)[i].index());
+        const auto* report = std::get_if<launch::Report>(&inputs[i]);
+        if (report != nullptr) {
+          EXPECT_EQ(*report, std::get<launch::Report>((*read)[i]));
+        }
+        const auto* found = std::get_if<Inventory>(&inputs[i]);
+        if (found != nullptr) {
+          EXPECT_EQ(found->instances, std::get<Inventory>((*read)[i]).instances);
+        }
+        const auto* submit = std::get_if<Submit>(&inputs[i]);
+        if (submit != nullptr) {
+          EXPECT_EQ(submit->spec, std::get<Submit>((*read)[i]).spec);
+        }
+      }
+    }
+  }
+}
+
+TEST(Journal, AReadingThatSaysWhatTheLastOneSaidTakesFewBytes) {
+  Reading reading;
+  reading.gpu = GpuId{0};
+  reading.energy_j = 12.5;
+  for (std::uint8_t i = 0; i < 7; ++i) {
+    reading.slices.push_back({i, "MIG-01234567-89ab-cdef-0123-456789abcdef", 4.25});
+  }
+  InputWriter writer;
+  const std::vector<Input> inputs{reading};
+  EXPECT_GT(writer.encode(inputs).size(), 300U);
+  EXPECT_LT(writer.encode(inputs).size(), 25U);
+}
+
+Beginning some_beginning() {
+  Beginning beginning;
+  beginning.version = "1";
+  beginning.policy = "fifo+tightest/migm-b";
+  beginning.seed = 7;
+  beginning.options.early_restart->window = 17;
+  beginning.options.limits.attempts_max = 5;
+  beginning.options.preemption = {decide::Preemption::Mode::kPays, Micros::seconds(30)};
+  beginning.model = *mig::catalogue().front();
+  beginning.gpus = {{"GPU-1", "name", GpuId{3}}};
+  Rng rng(5);
+  device::Instance instance = random_instance(rng);
+  instance.placement = {0, 0};
+  beginning.inventories = {{GpuId{0}, {instance}}};
+  beginning.attempts = {random_report(rng)};
+  return beginning;
+}
+
+TEST(Journal, ABeginningIsReadBackAsItWasWritten) {
+  const Beginning beginning = some_beginning();
+  const std::string bytes = encode_beginning(beginning);
+  const auto read = decode_beginning(bytes);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(encode_beginning(*read), bytes);
+  EXPECT_EQ(read->policy, beginning.policy);
+  EXPECT_EQ(read->options.early_restart->window, 17U);
+  EXPECT_EQ(read->options.limits.attempts_max, 5);
+  EXPECT_EQ(read->options.preemption.mode, decide::Preemption::Mode::kPays);
+  EXPECT_EQ(read->options.preemption.cost, Micros::seconds(30));
+  EXPECT_EQ(read->model.profiles.back().starts, beginning.model.profiles.back().starts);
+  EXPECT_EQ(read->model.power_curves.front().watts, beginning.model.power_curves.front().watts);
+  EXPECT_EQ(read->inventories.front().instances, beginning.inventories.front().instances);
+  EXPECT_EQ(read->attempts, beginning.attempts);
+  EXPECT_EQ(read->gpus.front().device, GpuId{3});
+}
+
+TEST(Journal, WhatIsCutIsRefused) {
+  const std::string bytes = encode_beginning(some_beginning());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(decode_beginning(bytes.substr(0, size)).ok()) << size;
+  }
+  EXPECT_FALSE(decode_beginning(bytes + "x").ok());
+  InputWriter writer;
+  const std::vector<Input> inputs{GpuHealth{GpuId{0}, false, "lost"}};
+  const std::string health = writer.encode(inputs);
+  for (std::size_t size = 1; size < health.size(); ++size) {
+    EXPECT_FALSE(InputReader{}.decode(health.substr(0, size)).ok()) << size;
+  }
+}
+
+TEST(Journal, ABeginningOfAnotherFormatIsRefusedByNumber) {
+  std::string bytes = encode_beginning(some_beginning());
+  bytes.front() = 18;  // nine, as a varint
+  const auto read = decode_beginning(bytes);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message.find("format 9"), std::string::npos);
+}
+
+TEST(Journal, EverythingATurnSaysIsInItsDigest) {
+  const auto changed = [](auto change) {
+    Turn turn;
+    const std::int64_t before = digest_of(turn);
+    change(turn);
+    return digest_of(turn) != before;
+  };
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.new_jobs.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.progress.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.attempts.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.instances.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.gone_instances.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.intents.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.met_intents.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.events.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.peaks.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.forgotten_jobs.push_back(1); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.replies.emplace_back(); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.effects.emplace_back(Stop{}); }));
+  EXPECT_FALSE(changed([](Turn& t) { t.batch.turns.emplace_back(); }));
+}
+
+TEST(Recorder, AQuietTurnWaitsForOneThatIsWritten) {
+  Recorder recorder({4, 0, false});
+  Turn quiet;
+  recorder.note(Micros{1}, {}, quiet);
+  EXPECT_TRUE(quiet.batch.empty());
+  Turn loud;
+  loud.batch.events.emplace_back();
+  recorder.note(Micros{2}, {}, loud);
+  ASSERT_EQ(loud.batch.turns.size(), 2U);
+  EXPECT_EQ(loud.batch.turns[0].number, 5);
+  EXPECT_EQ(loud.batch.turns[1].number, 6);
+}
+
+TEST(Recorder, AFullJournalIsClosedOnceAndBegunAnew) {
+  Recorder recorder({9, kJournalBytesMax - 50, false});
+  const std::vector<Input> inputs{GpuHealth{GpuId{0}, false, std::string(100, 'x')}};
+  Turn turn;
+  recorder.note(Micros{1}, inputs, turn);
+  EXPECT_TRUE(recorder.closed());
+  ASSERT_EQ(turn.batch.turns.size(), 1U);
+  EXPECT_EQ(turn.batch.turns[0].kind, store::TurnKind::kClose);
+  Turn next;
+  recorder.note(Micros{2}, inputs, next);
+  EXPECT_TRUE(next.batch.turns.empty());
+  EXPECT_TRUE(should_begin_anew({9, 10, true}));
+  EXPECT_TRUE(should_begin_anew({9, kJournalBytesMax / 2 + 1, false}));
+  EXPECT_FALSE(should_begin_anew({9, kJournalBytesMax / 2, false}));
+}
+
+}  // namespace
+}  // namespace partita::control

@@ -1,0 +1,81 @@
+#include "learn/algorithms/dqn.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "learn/test_support.h"
+
+namespace partita::learn {
+namespace {
+
+DqnOptions small_options() {
+  DqnOptions options;
+  options.hidden = {32};
+  options.steps = 20'000;
+  options.replay = 5'000;
+  options.discount = 0.95;
+  options.normalise_observations = false;
+  return options;
+}
+
+// Value iteration on the walk: the values of left and right at every place.
+std::array<std::array<double, 2>, Walk::kPlaces> exact_values(double discount) {
+  std::array<std::array<double, 2>, Walk::kPlaces> values{};
+  for (int round = 0; round < 200; ++round) {
+    const auto worth = [&](int place) {
+      if (place == 0) return 0.3;
+      if (place == Walk::kPlaces - 1) return 1.0;
+      const auto at = static_cast<std::size_t>(place);
+      return -0.01 + discount * std::max(values[at][0], values[at][1]);
+    };
+    for (int place = 1; place + 1 < Walk::kPlaces; ++place) {
+      values[static_cast<std::size_t>(place)] = {worth(place - 1), worth(place + 1)};
+    }
+  }
+  return values;
+}
+
+TEST(Dqn, FindsTheValuesThatValueIterationFinds) {
+  DqnOptions options = small_options();
+  options.random_share_end = 0.6;  // so that every place is seen to the end
+  Dqn dqn(options, std::make_unique<Walk>());
+  while (!dqn.finished()) dqn.advance(1'000);
+  const auto exact = exact_values(0.95);
+  nn::Evaluator evaluate;
+  for (std::size_t place = 1; place + 1 < Walk::kPlaces; ++place) {
+    std::vector<float> state(Walk::kPlaces);
+    state[place] = 1;
+    const auto values = evaluate(dqn.network(), state);
+    EXPECT_NEAR(static_cast<double>(values[0]), exact[place][0], 0.05) << place;
+    EXPECT_NEAR(static_cast<double>(values[1]), exact[place][1], 0.05) << place;
+  }
+}
+
+TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
+  DqnOptions options = small_options();
+  options.steps = 3'000;
+  options.normalise_observations = true;
+  Dqn one(options, std::make_unique<Walk>());
+  Dqn other(options, std::make_unique<Walk>());
+  while (!one.finished()) one.advance(1'000);
+  while (!other.finished()) other.advance(1'000);
+  EXPECT_EQ(one.network(), other.network());
+}
+
+TEST(Replay, TheOldestGoesWhenFull) {
+  Replay replay({1, {1, 1}}, 2);
+  const std::vector<std::uint8_t> allowed{1};
+  for (const float value : {1.0F, 2.0F, 3.0F}) {
+    const std::vector<float> state{value};
+    replay.add(state, 0, value, false, state, allowed);
+  }
+  EXPECT_EQ(replay.size(), 2U);
+  EXPECT_EQ(replay.reward(0), 3);
+  EXPECT_EQ(replay.reward(1), 2);
+  EXPECT_EQ(replay.observation(0).front(), 3);
+}
+
+}  // namespace
+}  // namespace partita::learn

@@ -1,0 +1,15 @@
+// The fuzz targets as functions, for the program that replays their seeds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+struct FuzzTarget {
+  std::string_view name;
+  int (*run)(const std::uint8_t* data, std::size_t size);
+};
+
+// All of them; written by cmake/fuzz.cmake.
+std::span<const FuzzTarget> fuzz_targets();
