@@ -80,8 +80,7 @@ std::string doubt_about(const std::string& policy) {
   const std::string scheduler = policy.substr(0, slash);
   const std::string rule = slash == std::string::npos ? "" : policy.substr(slash + 1);
   const bool exact = scheduler.ends_with("+tightest") || scheduler.ends_with("+requested");
-  const bool moves_on = rule.starts_with("learned:") || rule.starts_with("timetable") ||
-                        rule.starts_with("lookahead");
+  const bool moves_on = policies::layout_habit(rule) == policies::LayoutHabit::kPlanned;
   if (!exact || !moves_on) return {};
   return fmt::format(
       "{} waits for exactly its profile, which {} may not make for long; other placements take any "

@@ -41,6 +41,16 @@ const std::vector<SchedulerRow>& schedulers();
 // Repartitioners by the word before the colon; `summary` shows the whole syntax.
 const std::vector<decide::PolicyFacts>& repartitioners();
 
+// When a repartitioner changes layouts.
+enum class LayoutHabit : std::uint8_t {
+  kNever,
+  kOnDemand,  // an instance for each job, as it comes
+  kForQueue,  // for the jobs that wait, and never from under one that runs
+  kPlanned,   // by the clock or by what is expected; an instance may go while jobs want it
+};
+// By the word before the colon; an unknown one never changes any.
+LayoutHabit layout_habit(std::string_view repartitioner);
+
 // What the named scheduler, the composition "order+placement" or the model of "learned:FILE" needs.
 Result<decide::PolicyFacts> scheduler_facts(std::string_view name);
 

@@ -210,6 +210,7 @@ struct Row {
   enum class Text : std::uint8_t { kNone, kOptional, kRequired };
   std::string name;
   Text text;
+  LayoutHabit habit;
   std::string syntax;
   std::string summary;
   Made (*make)(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus);
@@ -217,28 +218,31 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = {
-      {"learned", Row::Text::kRequired, "learned:FILE[,base=LAYOUTS][,loss_max=PERCENT]",
+      {"learned", Row::Text::kRequired, LayoutHabit::kPlanned,
+       "learned:FILE[,base=LAYOUTS][,loss_max=PERCENT]",
        "asks the trained network of a model file which mix of layouts the fleet should have",
        make_learned},
-      {"lookahead", Row::Text::kOptional, "lookahead[:KEY=VALUE,...]",
+      {"lookahead", Row::Text::kOptional, LayoutHabit::kPlanned, "lookahead[:KEY=VALUE,...]",
        "changes a GPU when simulating ahead says it pays", make_lookahead},
-      {"migm-a", Row::Text::kNone, "migm-a",
+      {"migm-a", Row::Text::kNone, LayoutHabit::kForQueue, "migm-a",
        "jobs of one memory size at a time, so that layouts change as rarely as can be; with the "
        "placement tightest",
        make_migm_a},
-      {"migm-b", Row::Text::kNone, "migm-b",
+      {"migm-b", Row::Text::kNone, LayoutHabit::kForQueue, "migm-b",
        "fuses and splits idle instances for the next job in the queue; with the placement tightest",
        make_migm_b},
-      {"none", Row::Text::kNone, "none", "every GPU is one whole slice", make_none},
-      {"ondemand", Row::Text::kOptional,
+      {"none", Row::Text::kNone, LayoutHabit::kNever, "none", "every GPU is one whole slice",
+       make_none},
+      {"ondemand", Row::Text::kOptional, LayoutHabit::kOnDemand,
        "ondemand[:first-fit|least-fragmenting][,half-speed][,no-moves]",
        "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "
        "the placement requested, or half-speed for both; with preemption pays, jobs are moved to "
        "make room, unless no-moves",
        make_on_demand},
-      {"static", Row::Text::kRequired, "static:LAYOUTS",
+      {"static", Row::Text::kRequired, LayoutHabit::kNever, "static:LAYOUTS",
        "one layout for each GPU, or one for all, for the whole run", make_static},
-      {"timetable", Row::Text::kRequired, "timetable:HH:MM=LAYOUTS,...|@FILE",
+      {"timetable", Row::Text::kRequired, LayoutHabit::kPlanned,
+       "timetable:HH:MM=LAYOUTS,...|@FILE",
        "the same layouts at the same times of every day, any number of switches; or a file of "
        "mixes by hour and backlog",
        make_timetable},
@@ -260,6 +264,12 @@ const std::vector<decide::PolicyFacts>& repartitioners() {
     return facts;
   }();
   return kFacts;
+}
+
+LayoutHabit layout_habit(std::string_view repartitioner) {
+  const std::string_view name = repartitioner.substr(0, repartitioner.find(':'));
+  const auto row = std::ranges::find(rows(), name, &Row::name);
+  return row == rows().end() ? LayoutHabit::kNever : row->habit;
 }
 
 Made make_repartitioner(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {

@@ -103,5 +103,15 @@ TEST(RepartitionerRegistry, EveryKindIsDescribed) {
   }
 }
 
+TEST(LayoutHabit, IsThatOfTheWordBeforeTheColon) {
+  EXPECT_EQ(layout_habit("none"), LayoutHabit::kNever);
+  EXPECT_EQ(layout_habit("static:1,2"), LayoutHabit::kNever);
+  EXPECT_EQ(layout_habit("ondemand:first-fit"), LayoutHabit::kOnDemand);
+  EXPECT_EQ(layout_habit("migm-b"), LayoutHabit::kForQueue);
+  EXPECT_EQ(layout_habit("lookahead"), LayoutHabit::kPlanned);
+  EXPECT_EQ(layout_habit("learned:a/static:b"), LayoutHabit::kPlanned);
+  EXPECT_EQ(layout_habit("ondemandx"), LayoutHabit::kNever);
+}
+
 }  // namespace
 }  // namespace partita::policies

@@ -33,8 +33,8 @@ constexpr double kP95 = 0.95;
 
 // How much has to work for a policy to do what it promises.
 int moving_parts(const AdvisedPolicy& policy) {
-  const std::string& rule = policy.repartition;
-  const bool layouts_change = rule != "none" && !rule.starts_with("static:");
+  const bool layouts_change =
+      policies::layout_habit(policy.repartition) != policies::LayoutHabit::kNever;
   return (policy.preemption.mode == Mode::kNone ? 0 : 1) + (layouts_change ? 2 : 0);
 }
 
@@ -45,7 +45,7 @@ bool is_todays(const AdvisedPolicy& policy) {
 }
 
 bool makes_on_demand(const AdvisedPolicy& policy) {
-  return policy.repartition.starts_with("ondemand");
+  return policies::layout_habit(policy.repartition) == policies::LayoutHabit::kOnDemand;
 }
 
 // A budget keeps windows of long jobs, which forecasts run to the end of, to seconds.
