@@ -3,7 +3,7 @@
 // The promise is about energy and about sums over the jobs: a mean may rise when a job that is in
 // time is dropped. Bounds by formula keep it exactly. The search for prices ends near the best ones
 // and not at them, so that two values may be off by its tolerance; the relaxation itself, solved as
-// a linear program, keeps it as exactly as the solver does (src/bounds/prices/price_program_test.cpp).
+// a linear program, keeps it as exactly as the solver does (bounds/prices/price_program_test.cpp).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

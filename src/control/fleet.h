@@ -1,10 +1,5 @@
-// Fleet: the slices of all GPUs as the controller knows them, and the way from one layout to the
-// next.
-//
-// Policies see a ClusterState. Beside it stands what they must not care about: which instance of
-// the driver is behind a slice, whether it is ours, and which steps are under way. What is not ours
-// to use (instances somebody else made, slices that cannot be destroyed, GPUs that are lost) is
-// shown to policies as busy for ever, so that they plan around it.
+// Fleet: the GPUs as the controller knows them, and the way from one layout to the next: which steps
+// are under way, which failed and when they are tried again, which GPUs are out of use.
 #pragma once
 
 #include <optional>
@@ -12,8 +7,7 @@
 #include <vector>
 
 #include "cluster/layout_stepper.h"
-#include "control/protocol.h"
-#include "decide/active_job.h"
+#include "control/held_slices.h"
 #include "decide/position_forecaster.h"
 
 namespace partita::control {
@@ -32,16 +26,8 @@ enum class SliceStage : std::uint8_t {
   kDoubtful = 3,  // could not be made; half of it may be there
 };
 
-class Fleet {
+class Fleet : public HeldSlices {
  public:
-  enum class Holder : std::uint8_t {
-    kNobody,       // no instance, or ours and as the cluster state says
-    kForeign,      // made by somebody else
-    kQuarantined,  // ours, but it cannot be destroyed
-    kBlocked,      // stands for a GPU that is out of use
-    kClaimed,      // ours and idle, kept for a job that is still being stopped elsewhere
-  };
-
   // A step to carry out; the cluster state says already that it is under way.
   struct Step {
     GpuId gpu;
@@ -51,16 +37,9 @@ class Fleet {
 
   Fleet(const mig::GpuModel& model, std::vector<GpuFact> gpus, decide::ActiveJobs& jobs);
 
-  const cluster::ClusterState& cluster() const { return cluster_; }
-  cluster::ClusterState& cluster() { return cluster_; }
-  const mig::GpuModel& model() const { return *cluster_.model; }
   const std::vector<GpuFact>& gpus() const { return gpus_; }
   std::optional<GpuId> gpu_of_uuid(const std::string& uuid) const;
 
-  Holder holder(cluster::SliceId slice) const { return slots_[slice.value].holder; }
-  const device::InstanceKey& instance(cluster::SliceId slice) const {
-    return slots_[slice.value].instance;
-  }
   bool changing(GpuId gpu) const { return stepper_.target(gpu).has_value(); }
   // The layout the GPU has or is changing to.
   const mig::Layout& aim(GpuId gpu) const { return stepper_.aim(gpu); }
@@ -68,17 +47,6 @@ class Fleet {
   const std::string& why_unusable(GpuId gpu) const { return changes_[gpu.value].why_unusable; }
 
   // ---- what is there
-
-  // An instance of ours, ready for jobs. REQUIRES: its place is free.
-  void add_own(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
-  // False when it overlaps something that is known.
-  bool add_foreign(GpuId gpu, mig::Placement placement, device::InstanceKey instance);
-  // Whatever is at the place goes. REQUIRES: no job of ours runs on it.
-  void remove(cluster::SliceId slice);
-
-  // An idle slice is kept for a job that will be on it until about `finish`, until release().
-  void keep(cluster::SliceId slice, JobId job, Micros finish);
-  void release(cluster::SliceId slice);
 
   // It takes no new job, and is destroyed once it is idle; who wants it asks for it again.
   void condemn_slice(cluster::SliceId slice);
@@ -114,10 +82,6 @@ class Fleet {
   void block(GpuId gpu, const std::string& why);
   void unblock(GpuId gpu);
 
-  // Whether open or existing instances changed since the last call.
-  bool take_changed();
-  void note_change() { changed_ = true; }
-
   // Our own instance at this place is being made or unmade.
   bool in_step(GpuId gpu) const { return stepper_.step(gpu).has_value(); }
 
@@ -125,14 +89,6 @@ class Fleet {
   void list_courses(std::vector<decide::LayoutCourse>& courses) const;
 
  private:
-  struct Slot {
-    Holder holder = Holder::kNobody;
-    device::InstanceKey instance;
-    cluster::JobHandle phantom;  // what makes it busy when it is not ours to use
-    int destroy_tries = 0;
-    Micros retry_at;  // when it is quarantined
-    bool condemned = false;
-  };
   struct GpuChange {
     Micros step_began;  // as far as it is known: an instance found half unmade began long ago
     Micros retry_at;
@@ -144,24 +100,16 @@ class Fleet {
     bool unsure = false;           // what is there
   };
 
-  decide::ActiveJob& occupy(cluster::SliceId slice, Holder holder);
-  void vacate(cluster::SliceId slice);
   void back_off(GpuChange& change, Micros now);
   std::optional<mig::ChangeStep> condemned_step(GpuId gpu);
   void try_quarantined_again(GpuId gpu, Micros now);
   template <typename Visit>
   void each_quarantined(GpuId gpu, Visit visit) const;
-  void act(cluster::Action::Kind kind, cluster::SliceId slice, mig::ProfileIndex profile = 0);
 
-  cluster::ClusterState cluster_;
   cluster::LayoutStepper stepper_;
   std::vector<GpuFact> gpus_;
-  decide::ActiveJobs& jobs_;
-  std::vector<Slot> slots_;
   std::vector<GpuChange> changes_;
   std::vector<std::optional<mig::Layout>> wanted_;  // by GPU: what was asked for last
-  std::uint32_t phantoms_ = 0;
-  bool changed_ = true;
 };
 
 }  // namespace partita::control

@@ -1,7 +1,8 @@
 // LayoutChanges: the changes of layout of a run: what they cost in time, in deadlines and in
 // interrupted jobs, step by step as cluster::LayoutStepper goes.
 //
-// A busy instance that has to go is preempted where the run allows it, else the change waits for it.
+// A busy instance that has to go is preempted where the run allows it, else the change waits for
+// it.
 #pragma once
 
 #include <optional>

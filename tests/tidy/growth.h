@@ -1,5 +1,5 @@
-// Rules on where a code base grows when nobody looks: large classes, full folders, headers that drag
-// heavy ones along, and protocols that are written a second time.
+// Rules on where a code base grows when nobody looks: large classes, full folders, headers that
+// drag heavy ones along, and protocols that are written a second time.
 #pragma once
 
 #include "rules.h"
@@ -9,7 +9,7 @@ namespace partita::tidy {
 inline constexpr std::size_t kClassMethodsMax = 35;
 inline constexpr std::size_t kFolderFilesMax = 40;
 
-// Classes and structs with more methods than that, private ones and overloads counted.
+// Classes and structs of src/ with more methods than that, private ones and overloads counted.
 Violations large_classes(const File& file);
 // Folders of src/ with more files than that, those of subfolders not counted.
 Violations full_folders(const std::vector<File>& files);

@@ -252,11 +252,12 @@ TEST(Rule, IncludesFollowTheArrows) {
 }
 
 TEST(Rule, ADoorIsOneHeaderOfARoom) {
-  EXPECT_EQ(count(wrong_includes, "src/report/a.cpp", "#include \"experiment/result_file.h\"\n"),
-            0U);
+  EXPECT_EQ(
+      count(wrong_includes, "src/report/a.cpp", "#include \"experiment/results/result_file.h\"\n"),
+      0U);
   EXPECT_EQ(count(wrong_includes, "src/report/a.cpp", "#include \"experiment/runner.h\"\n"), 1U);
   EXPECT_EQ(count(wrong_includes, "src/control/a.cpp", "#include \"device/backend.h\"\n"), 0U);
-  EXPECT_EQ(count(wrong_includes, "src/control/a.cpp", "#include \"device/nvml.h\"\n"), 1U);
+  EXPECT_EQ(count(wrong_includes, "src/control/a.cpp", "#include \"device/nvml/nvml.h\"\n"), 1U);
 }
 
 TEST(Rule, HeadersBeginWithASentenceAndAreReadOnce) {

@@ -20,8 +20,8 @@ struct Span {
 };
 Result<Span> parse_span(std::string_view text);
 
-// SCHEDULER/REPARTITIONER. The path of a learned scheduler may have slashes too: the first part that is a
-// scheduler counts.
+// SCHEDULER/REPARTITIONER. The path of a learned scheduler may have slashes too: the first part that
+// is a scheduler counts.
 struct PolicyText {
   std::string scheduler;
   std::string repartition;

@@ -188,8 +188,8 @@ constexpr std::string_view kStatusHelp =
 constexpr std::string_view kMarkdownHead =
     "# The command line\n"
     "\n"
-    "<!-- Made by `partita help --markdown` from the flag records in src/cli/flags/flag_table.cpp; a "
-    "test\n"
+    "<!-- Made by `partita help --markdown` from the flag records in "
+    "src/cli/flags/flag_table.cpp; a test\n"
     "     checks that it is up to date. -->\n"
     "\n"
     "`partita VERB [flags]`. Every verb takes `--json` and `--help`. Data goes to stdout, "

@@ -68,7 +68,8 @@ std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIn
   }
   for (const std::uint8_t start : model.profiles[profile].starts) {
     if (!mig::fits(model, layout, {profile, start})) continue;
-    return fmt::format("GPU {} has room, and the policy has not repartitioned it for this job", gpu.value);
+    return fmt::format("GPU {} has room, and the policy has not repartitioned it for this job",
+                       gpu.value);
   }
   std::vector<std::string> holders;
   for (const mig::Placement placement : layout.instances()) {

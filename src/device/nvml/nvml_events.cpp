@@ -45,7 +45,8 @@ void NvmlSession::note_event(const nvml::EventData& data) {
     if ((*library_)->device_index(data.device, &index) == nvml::kSuccess) event.gpu = {index};
     if (data.gpu_instance_id != nvml::kNoInstanceId) {
       event.gi = data.gpu_instance_id;
-      event.generation = generation_at(text((*library_)->uuid, data.device), data.gpu_instance_id);
+      event.generation =
+          generation_at(text_of((*library_)->uuid, data.device), data.gpu_instance_id);
     }
   }
   const std::scoped_lock lock(mutex_);

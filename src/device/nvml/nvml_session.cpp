@@ -65,6 +65,13 @@ Return read_placements(const NvmlLibrary& library, nvml::Device device, DriverPr
 
 }  // namespace
 
+std::string text_of(nvml::Return (*function)(nvml::Device, char*, unsigned), nvml::Device device) {
+  std::array<char, nvml::kUuidBytes> buffer = {};
+  if (function(device, buffer.data(), buffer.size()) != nvml::kSuccess) return {};
+  buffer.back() = '\0';
+  return buffer.data();
+}
+
 Done NvmlSession::begin() {
   const Return code = (*library_)->init();
   if (code != nvml::kSuccess) return nvml_error(code, "starting NVML");
@@ -73,14 +80,6 @@ Done NvmlSession::begin() {
 
 void NvmlSession::end() {
   (*library_)->shutdown();
-}
-
-std::string NvmlSession::text(Return (*function)(nvml::Device, char*, unsigned),
-                              nvml::Device device) {
-  std::array<char, nvml::kUuidBytes> buffer = {};
-  if (function(device, buffer.data(), buffer.size()) != nvml::kSuccess) return {};
-  buffer.back() = '\0';
-  return buffer.data();
 }
 
 Answer<std::string> NvmlSession::driver_version() {
@@ -177,7 +176,7 @@ Answer<GpuInfo> NvmlSession::gpu(GpuId id) {
   if (!gpu) return gpu.error();
   GpuInfo info{.id = id,
                .uuid = gpu->uuid,
-               .name = text((*library_)->name, gpu->device),
+               .name = text_of((*library_)->name, gpu->device),
                .pci = 0,
                .memory_mib = 0,
                .mode = gpu->mode,
@@ -229,7 +228,7 @@ Done NvmlSession::add_compute_instances(Found& found) {
 Done NvmlSession::find_mig_device(const Opened& gpu, Found& found) {
   if (found.compute.empty()) return Nothing{};
   const nvml::ComputeInstanceInfo& info = found.compute.front().second;
-  if (info.device != nullptr) found.uuid = text((*library_)->uuid, info.device);
+  if (info.device != nullptr) found.uuid = text_of((*library_)->uuid, info.device);
   if (found.uuid.starts_with("MIG-")) {
     found.mig_device = info.device;
     return Nothing{};
@@ -250,7 +249,7 @@ Done NvmlSession::find_mig_device(const Opened& gpu, Found& found) {
       continue;
     }
     found.mig_device = device;
-    found.uuid = text((*library_)->uuid, device);
+    found.uuid = text_of((*library_)->uuid, device);
     return Nothing{};
   }
   return DeviceError{

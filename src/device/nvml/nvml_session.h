@@ -17,6 +17,9 @@
 namespace partita::device {
 
 // Safe for several threads; no lock is held during a call about a slice.
+// What a call that fills a buffer says; empty when it fails.
+std::string text_of(nvml::Return (*function)(nvml::Device, char*, unsigned), nvml::Device device);
+
 class NvmlSession {
  public:
   // After a process ends, its slice may stay in use for some tenths of a second: a destroy that
@@ -89,7 +92,6 @@ class NvmlSession {
   Instance shown(const Opened& gpu, const Found& found);
   void forget(const Opened& gpu, unsigned gi);
   std::uint64_t generation_at(const std::string& gpu_uuid, unsigned gi);
-  std::string text(nvml::Return (*function)(nvml::Device, char*, unsigned), nvml::Device device);
   Done register_events();
   Done drain_events();
   void note_event(const nvml::EventData& data);

@@ -41,7 +41,7 @@ const std::vector<Key>& number_keys() {
        [](LookaheadOptions& o, double v) { o.fleet = static_cast<int>(v); }},
       {"every", "arrivals and completions between two turns, for each `fleet` GPUs, 30", 1, 1e9,
        [](LookaheadOptions& o, double v) { o.every_events = static_cast<std::uint64_t>(v); }},
-      {"rest", "turns it skips after one that found nothing to change, when load is steady, 4", 0, 1'000,
+      {"rest", "turns it skips after one that changed nothing, while load is steady, 4", 0, 1'000,
        [](LookaheadOptions& o, double v) { o.rest = static_cast<int>(v); }},
       {"wide", "layouts it tries on GPUs of every layout, 1", 1, 1'000,
        [](LookaheadOptions& o, double v) { o.wide = static_cast<int>(v); }},

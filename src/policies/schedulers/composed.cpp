@@ -28,6 +28,17 @@ class RuleRound {
   SliceRule& rule_;
 };
 
+// A job that was displaced and then found a slice after all moves once.
+void join_moves(const std::vector<std::pair<JobHandle, decide::ActiveJob>>& stopped,
+                decide::Decision& decision) {
+  for (const auto& [job, record] : stopped) {
+    const auto last =
+        std::ranges::find(decision.moves.rbegin(), decision.moves.rend(), job, &decide::Move::job);
+    if (!last->to.valid()) continue;
+    decision.moves.erase(std::ranges::find(decision.moves, job, &decide::Move::job));
+  }
+}
+
 }  // namespace
 
 ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
@@ -38,7 +49,16 @@ ComposedScheduler::ComposedScheduler(std::unique_ptr<JobOrder> order,
 
 void ComposedScheduler::begin(const decide::View& view) {
   mode_ = view.preemption.mode;
-  keeping_ = keeping_for(mode_);
+  keeping_ = Keeping::kPool;
+  const bool only_waiting = mode_ == Mode::kNone || mode_ == Mode::kPays;
+  // Waiting makes no progress, so in runs whose queue holds only waiting jobs a key that changes
+  // with progress is settled too.
+  const bool settled = order_->key_change() == KeyChange::kNever ||
+                       (order_->key_change() == KeyChange::kWithProgress && mode_ != Mode::kFree);
+  if (settled) keeping_ = Keeping::kQueue;
+  if (order_->is_modified_due_date() && only_waiting && !rule_->may_wait()) {
+    keeping_ = Keeping::kDueDates;
+  }
   queue_.clear();
   due_dates_.begin(*view.cluster.model);
   profiles_ = ProfilesBySize(*view.cluster.model);
@@ -46,18 +66,6 @@ void ComposedScheduler::begin(const decide::View& view) {
   pool_.clear();
   all_profiles_ = static_cast<std::uint16_t>((1U << view.cluster.model->profiles.size()) - 1);
   layout_changed(view);
-}
-
-// Waiting makes no progress, so in runs whose queue holds only waiting jobs a key that changes with
-// progress is settled too.
-ComposedScheduler::Keeping ComposedScheduler::keeping_for(Mode mode) const {
-  const bool only_waiting = mode == Mode::kNone || mode == Mode::kPays;
-  if (order_->is_modified_due_date() && only_waiting && !rule_->may_wait()) {
-    return Keeping::kDueDates;
-  }
-  const bool settled = order_->key_change() == KeyChange::kNever ||
-                       (order_->key_change() == KeyChange::kWithProgress && mode != Mode::kFree);
-  return settled ? Keeping::kQueue : Keeping::kPool;
 }
 
 void ComposedScheduler::job_arrived(const decide::View& view, JobHandle job) {
@@ -108,7 +116,7 @@ bool ComposedScheduler::nothing_waits() const {
 void ComposedScheduler::enter(const decide::View& view, JobHandle job,
                               const decide::ActiveJob& waiting) {
   if (mode_ == Mode::kFree) grow_to_hold(placed_in_, job);
-  if (keeping_ == Keeping::kPool) return add_to_pool(job);
+  if (keeping_ == Keeping::kPool) return pool_.add(job);
   const bool only_waiting = mode_ == Mode::kNone || mode_ == Mode::kPays;
   if (only_waiting && nothing_waits() && !waiting.running() && !view.jobs[job].running()) {
     lone_ = job;
@@ -121,7 +129,7 @@ void ComposedScheduler::enter(const decide::View& view, JobHandle job,
 }
 
 void ComposedScheduler::leave(const decide::View& view, JobHandle job) {
-  if (keeping_ == Keeping::kPool) return remove_from_pool(job);
+  if (keeping_ == Keeping::kPool) return pool_.remove(job);
   queue_lone(view);
   if (keeping_ == Keeping::kDueDates) return due_dates_.erase(job);
   // The key is computed anew: it depends on nothing that changed since the job entered.
@@ -151,20 +159,6 @@ void ComposedScheduler::queue_lone(const decide::View& view) {
   lone_ = JobHandle{};
 }
 
-void ComposedScheduler::add_to_pool(JobHandle job) {
-  grow_to_hold(pool_index_, job);
-  pool_index_[job.value] = static_cast<std::uint32_t>(pool_.size());
-  pool_.push_back(job);
-}
-
-void ComposedScheduler::remove_from_pool(JobHandle job) {
-  const std::uint32_t index = pool_index_[job.value];
-  CHECK(pool_[index] == job);
-  pool_[index] = pool_.back();
-  pool_index_[pool_[index].value] = index;
-  pool_.pop_back();
-}
-
 void ComposedScheduler::begin_walk(const decide::View& view) {
   if (keeping_ == Keeping::kQueue) return queue_.rewind();
   collect_round(view);
@@ -177,18 +171,18 @@ void ComposedScheduler::collect_round(const decide::View& view) {
   round_free_ = mode_ == Mode::kFree ? offered_ : free_profiles();
   const bool displaces = mode_ == Mode::kCost;
   if (!displaces && round_free_ == 0) return;
-  for (const JobHandle job : pool_) {
+  for (const JobHandle job : pool_.jobs()) {
     const decide::ActiveJob& active = as_it_waits(view, job);
     candidates_.emplace_back(active, view.now, sizes_for(active));
   }
   order_->begin_round(candidates_);
-  for (std::size_t i = 0; i < pool_.size(); ++i) {
+  for (std::size_t i = 0; i < pool_.jobs().size(); ++i) {
     const Candidate& candidate = candidates_[i];
     if (candidate.sizes == 0) continue;
     const bool finds_free = (candidate.job.fits & round_free_) != 0;
     // A job that is late wherever it goes displaces nobody.
     if (!finds_free && (!displaces || candidate.on_time_sizes() == 0)) continue;
-    round_.push_back({order_->key(candidate), candidate.job.id, pool_[i]});
+    round_.push_back({order_->key(candidate), candidate.job.id, pool_.jobs()[i]});
   }
   std::make_heap(round_.begin(), round_.end(), comes_after);
 }
@@ -213,7 +207,7 @@ const QueueEntry* ComposedScheduler::next_in_round() {
 
 void ComposedScheduler::take_from_walk() {
   if (keeping_ == Keeping::kQueue) return queue_.take();
-  remove_from_pool(current_.job);
+  pool_.remove(current_.job);
 }
 
 template <typename Round>
@@ -388,17 +382,7 @@ void ComposedScheduler::preempt_where_it_pays(const decide::View& view,
       if (moved.to.valid()) planner_.started(view, moved.job, moved.to);
     }
   }
-  join_moves(decision);
-}
-
-// A job that was displaced and then found a slice after all moves once.
-void ComposedScheduler::join_moves(decide::Decision& decision) const {
-  for (const auto& [job, record] : stopped_) {
-    const auto last =
-        std::ranges::find(decision.moves.rbegin(), decision.moves.rend(), job, &decide::Move::job);
-    if (!last->to.valid()) continue;
-    decision.moves.erase(std::ranges::find(decision.moves, job, &decide::Move::job));
-  }
+  join_moves(stopped_, decision);
 }
 
 void ComposedScheduler::upgrade_late(const decide::View& view, decide::Decision& decision) {
@@ -434,14 +418,14 @@ void ComposedScheduler::list_waiting(const decide::View& view) {
   }
   candidates_.clear();
   round_.clear();
-  for (const JobHandle job : pool_) {
+  for (const JobHandle job : pool_.jobs()) {
     const decide::ActiveJob& active = as_it_waits(view, job);
     candidates_.emplace_back(active, view.now, profiles_.sizes_of(offered_ & active.fits));
   }
   order_->begin_round(candidates_);
-  for (std::size_t i = 0; i < pool_.size(); ++i) {
+  for (std::size_t i = 0; i < pool_.jobs().size(); ++i) {
     if (candidates_[i].sizes == 0) continue;
-    round_.push_back({order_->key(candidates_[i]), candidates_[i].job.id, pool_[i]});
+    round_.push_back({order_->key(candidates_[i]), candidates_[i].job.id, pool_.jobs()[i]});
   }
   const auto count = static_cast<std::ptrdiff_t>(std::min(kCount, round_.size()));
   std::partial_sort(round_.begin(), round_.begin() + count, round_.end(),

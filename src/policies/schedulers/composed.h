@@ -8,6 +8,7 @@
 #include "policies/job_order.h"
 #include "policies/placements/ranked.h"
 #include "policies/schedulers/due_date_queue.h"
+#include "policies/schedulers/job_pool.h"
 #include "policies/schedulers/job_queue.h"
 #include "policies/schedulers/preemption_planner.h"
 #include "policies/schedulers/profiles_by_size.h"
@@ -46,7 +47,6 @@ class ComposedScheduler : public decide::Scheduler {
     kPool,      // they are not: a heap made anew for each round
     kDueDates,  // modified due dates of jobs that only wait: DueDateQueue
   };
-  Keeping keeping_for(Mode mode) const;
 
   // The jobs to place, in order.
   void begin_walk(const decide::View& view);
@@ -60,8 +60,6 @@ class ComposedScheduler : public decide::Scheduler {
   void leave(const decide::View& view, JobHandle job);
   QueueEntry entry_of(const decide::View& view, JobHandle job) const;
   void queue_lone(const decide::View& view);
-  void add_to_pool(JobHandle job);
-  void remove_from_pool(JobHandle job);
   void collect_round(const decide::View& view);
   bool nothing_waits() const;
   unsigned sizes_for(const decide::ActiveJob& job) const;
@@ -83,7 +81,6 @@ class ComposedScheduler : public decide::Scheduler {
   void place_due(const decide::View& view, decide::Decision& decision);
 
   void preempt_where_it_pays(const decide::View& view, decide::Decision& decision);
-  void join_moves(decide::Decision& decision) const;
   void upgrade_late(const decide::View& view, decide::Decision& decision);
   void list_waiting(const decide::View& view);
 
@@ -101,9 +98,8 @@ class ComposedScheduler : public decide::Scheduler {
   // The only waiting job of a run without preemption: most jobs of a fleet that is not full find a
   // slice in the instant they come, and need not go through the queue.
   JobHandle lone_;
-  std::vector<JobHandle> pool_;            // in no order
-  std::vector<std::uint32_t> pool_index_;  // by handle
-  std::vector<QueueEntry> round_;          // heap of this round
+  JobPool pool_;
+  std::vector<QueueEntry> round_;  // heap of this round
   std::vector<Candidate> candidates_;
   std::uint16_t round_free_ = 0;  // profiles that were free when the round was collected
   QueueEntry current_;
