@@ -116,6 +116,81 @@ TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   EXPECT_TRUE(service_.event_text(event, caller(kAnn)));
 }
 
+// A job that ended after two attempts, as the store has it.
+store::Contents some_contents() {
+  store::Contents contents;
+  control::JobSpec spec;
+  spec.argv = {"./train", "--fast"};
+  spec.environment = {"A=b"};
+  spec.directory = "/tmp";
+  spec.name = "train";
+  spec.memory_gib = 9.5;
+  spec.deadline = Micros{1'700'000'100'000'000};
+  spec.times[0] = Micros{1'200'000'000};
+  spec.times[4] = Micros{300'500'000};
+  spec.checkpoint = {"save"};
+  spec.time_limit = Micros{60'000'000};
+  store::JobRow job;
+  job.progress = {1, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
+  job.submitted_us = 1'700'000'000'000'000;
+  job.uid = job.gid = kAnn;
+  job.spec = control::encode_spec(spec);
+  contents.jobs = {job};
+  contents.attempts = {{1, 1, 3, "GPU-0", "MIG-1", "2g.10gb", 4, 1'700'000'001'000'000,
+                        1'700'000'001'500'000, -1, 9, 1.25, 70.5, "signal 9"},
+                       {1, 2, 3, "GPU-0", "MIG-2", "2g.10gb", 2, 1'700'000'002'000'000,
+                        1'700'000'002'500'000, 3, 0, 2.25, 7.25, "exit status 3"}};
+  return contents;
+}
+
+TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
+  control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
+                           std::make_unique<test::Idle>(), std::make_unique<test::Still>());
+  ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
+  const store::EventRow event{7, 1'700'000'000'000'000, 1, "submitted", "needs 9.5 GiB"};
+  const store::EventRow of_none{8, 1'700'000'000'000'001, 0, "foreign", "left alone"};
+  around_.events = [&](std::int64_t, std::size_t) { return std::vector{event}; };
+  const Service service(held, around_);
+  const auto shown = [&](std::uint32_t uid, const char* path) {
+    return std::get<Answer>(service.handle(request("GET", path), caller(uid), 7)).body;
+  };
+  EXPECT_EQ(shown(kAnn, "/v1/jobs"),
+            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":2,"name":"train","reason":"exit status 3",)"
+            R"("need_gib":9.5,"argv":["./train","--fast"]}]})");
+  EXPECT_EQ(shown(kBob, "/v1/jobs"),
+            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":2}]})");
+  EXPECT_EQ(shown(kAnn, "/v1/jobs/1"),
+            R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
+            R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
+            R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
+            R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
+            R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
+            R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
+            R"("memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,"late_s":-97.5,)"
+            R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
+            R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
+            R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
+            R"("text":"needs 9.5 GiB"}]})");
+  EXPECT_EQ(*service.event_text(event, caller(kAnn)),
+            "id: 7\nevent: submitted\ndata: {\"sequence\":7,\"at_s\":1700000000.0,\"job\":1,"
+            "\"kind\":\"submitted\",\"text\":\"needs 9.5 GiB\"}\n\n");
+  EXPECT_EQ(*service.event_text(of_none, caller(kBob)),
+            "id: 8\nevent: foreign\ndata: {\"sequence\":8,\"at_s\":1700000000.000001,\"job\":null,"
+            "\"kind\":\"foreign\",\"text\":\"left alone\"}\n\n");
+  EXPECT_EQ(shown(kBob, "/v1/gpus"),
+            R"({"gpus":[{"gpu":0,"uuid":"GPU-0","name":"A100","state":"usable","usable":true,)"
+            R"("why_unusable":"","power_w":null,"energy_j":null,"slices":[]}]})");
+  EXPECT_EQ(shown(kBob, "/v1/status"),
+            R"({"version":"","backend":"","policy":"","shadow":false,"closed":"",)"
+            R"("jobs":{"queued":0,"starting":0,"running":0,"restarting":0,"cancelling":0,)"
+            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0})");
+}
+
 TEST_F(ServiceTest, TheOwnerIsWhoTheKernelSaysWhateverTheBodySays) {
   EXPECT_EQ(status(kBob, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/","uid":0})"), 400);
   const control::Reply reply = submit(kBob, R"({"argv":["x"],"directory":"/"})");

@@ -43,6 +43,28 @@ TEST(JobSpec, WhatIsWrittenIsReadBack) {
   }
 }
 
+TEST(JobSpec, ItsTextIsWhatOlderProgramsWrote) {
+  JobSpec spec;
+  spec.argv = {"./train", "--fast"};
+  spec.environment = {"A=b"};
+  spec.directory = "/tmp";
+  spec.name = "train";
+  EXPECT_EQ(encode_spec(spec), "5:spec11:27:./train6:--fast1:13:A=b4:/tmp5:train0:0:0:0:0:0:0:1:0");
+  spec.memory_gib = 9.62;
+  spec.deadline = Micros{1'700'000'000'000'000};
+  spec.times[0] = Micros{1'200'000'000};
+  spec.times[4] = Micros{300'000'000};
+  spec.checkpoint = {"save", "now"};
+  EXPECT_EQ(encode_spec(spec),
+            "5:spec11:27:./train6:--fast1:13:A=b4:/"
+            "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now");
+  spec.time_limit = Micros{60'000'000};
+  EXPECT_EQ(
+      encode_spec(spec),
+      "5:spec21:27:./train6:--fast1:13:A=b4:/"
+      "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now8:60000000");
+}
+
 TEST(JobSpec, TextThatWasCutOrChangedIsReadAsSomethingOrRefused) {
   Rng rng(2);
   for (int i = 0; i < 5'000; ++i) {
