@@ -189,16 +189,8 @@ TEST(SqliteStore, ANewerVersionIsRefusedByNameAndLeftAlone) {
   EXPECT_EQ(bytes_of(sample.file()), before);
 }
 
-TEST(SqliteStore, AnOlderVersionIsMovedUp) {
-  TemporaryFolder folder;
-  ASSERT_TRUE(make_oldest_version(store_file(folder.path())).ok());
-  MemoryStore model;
-  write_some(*opened(folder.path()), model, 5, 20);
-  EXPECT_EQ(*opened(folder.path())->load(), *model.load());
-}
-
-// A file of version 3 and its rows as the program wrote them before records were described.
-constexpr const char* kVersion3 = R"(
+// Files of each version, and rows, as programs wrote them before records described themselves.
+constexpr const char* kVersion1 = R"(
 CREATE TABLE jobs(id INTEGER PRIMARY KEY, submitted_us INTEGER NOT NULL, uid INTEGER NOT NULL,
   gid INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, spec TEXT NOT NULL,
   sum INTEGER NOT NULL);
@@ -217,13 +209,19 @@ CREATE TABLE intents(kind TEXT NOT NULL, subject TEXT NOT NULL, made_us INTEGER 
 CREATE TABLE events(sequence INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, job INTEGER NOT NULL,
   kind TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX events_of_job ON events(job, sequence);
+PRAGMA application_id=1347572801;
+PRAGMA user_version=1;
+)";
+constexpr const char* kVersion2 = R"(
 CREATE TABLE peaks(uid INTEGER NOT NULL, name TEXT NOT NULL, peak_gib REAL NOT NULL,
   sum INTEGER NOT NULL, PRIMARY KEY(uid, name)) WITHOUT ROWID;
+PRAGMA user_version=2;
+)";
+constexpr const char* kVersion3 = R"(
 CREATE TABLE turns(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, kind INTEGER NOT NULL,
   digest INTEGER NOT NULL, inputs BLOB NOT NULL, sum INTEGER NOT NULL);
 CREATE TABLE journal(first INTEGER NOT NULL);
 INSERT INTO journal VALUES(1);
-PRAGMA application_id=1347572801;
 PRAGMA user_version=3;
 )";
 constexpr const char* kVersion3Rows = R"(
@@ -273,9 +271,20 @@ Batch version3_rows() {
   return batch;
 }
 
+TEST(SqliteStore, AnOlderVersionIsMovedUp) {
+  for (const std::string& sql : {std::string(kVersion1), std::string(kVersion1) + kVersion2}) {
+    TemporaryFolder folder;
+    run_sql(store_file(folder.path()), sql);
+    MemoryStore model;
+    write_some(*opened(folder.path()), model, 5, 20);
+    EXPECT_EQ(*opened(folder.path())->load(), *model.load());
+  }
+}
+
 TEST(SqliteStore, AFileOfVersion3OpensAndHoldsWhatWasWritten) {
   TemporaryFolder folder;
-  run_sql(store_file(folder.path()), std::string(kVersion3) + kVersion3Rows);
+  run_sql(store_file(folder.path()),
+          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows);
   MemoryStore model;
   ASSERT_TRUE(model.commit(version3_rows()).ok());
   const auto store = opened(folder.path());
@@ -320,7 +329,7 @@ TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion3) {
   TemporaryFolder today;
   ASSERT_TRUE(opened(today.path())->commit(version3_rows()).ok());
   TemporaryFolder then;
-  run_sql(store_file(then.path()), std::string(kVersion3) + kVersion3Rows);
+  run_sql(store_file(then.path()), std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows);
   EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
 }
 

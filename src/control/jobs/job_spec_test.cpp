@@ -30,6 +30,7 @@ JobSpec random_spec(Rng& rng) {
     if (rng.below(2) == 0) time = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   }
   for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
+  if (rng.below(2) == 0) spec.time_limit = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   return spec;
 }
 
