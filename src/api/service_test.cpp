@@ -133,6 +133,7 @@ store::Contents some_contents() {
   spec.times[4] = Micros{300'500'000};
   spec.checkpoint = {"save"};
   spec.time_limit = Micros{60'000'000};
+  spec.comment = "a line";
   store::JobRow job;
   job.progress = {1, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
   job.submitted_us = 1'700'000'000'000'000;
@@ -146,6 +147,7 @@ store::Contents some_contents() {
   return contents;
 }
 
+// But for the comment, which they did not have.
 TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
@@ -161,7 +163,7 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   EXPECT_EQ(shown(kAnn, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2,"name":"train","reason":"exit status 3",)"
-            R"("need_gib":9.5,"argv":["./train","--fast"]}]})");
+            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line"}]})");
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2}]})");
@@ -175,7 +177,7 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
             R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
             R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
             R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
-            R"("memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+            R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
             R"("late_s":-97.5,)"
             R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
             R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
@@ -346,7 +348,8 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
         R"({"argv":["x"],"directory":"/","times_s":{"5":1}})",
         R"({"argv":["x"],"directory":"/","times_s":{"1":0}})",
         R"({"argv":["x"],"directory":"/","times_s":{"1":null}})",
-        R"({"argv":["x"],"directory":"/","times_s":[1]})", R"({"argv":null,"directory":"/"})",
+        R"({"argv":["x"],"directory":"/","times_s":[1]})",
+        R"({"argv":null,"directory":"/"})",
         R"({"argv":["x"],"directory":"/","deadline_s":-1})",
         R"({"argv":["x"],"directory":"/","array":0})",
         R"({"argv":["x"],"directory":"/","surprise":1})"}) {

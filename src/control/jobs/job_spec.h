@@ -29,6 +29,7 @@ struct JobSpec {
   std::array<std::optional<Micros>, workload::kSliceSizeCount> times;
   std::vector<std::string> checkpoint;  // a command; empty: none
   std::optional<Micros> time_limit;     // of each attempt
+  std::optional<std::string> comment;   // for people
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -66,6 +67,13 @@ struct JobSpec {
                 .most = kSpanSecondsMax,
                 .encoding = Encoding::kTail},
           spec.time_limit);
+    visit(Field{.name = "comment",
+                .doc = "A line of text for people",
+                .most = 1024,
+                .encoding = Encoding::kNamed,
+                .shown = Shown::kInLists,
+                .line = true},
+          spec.comment);
   }
   bool operator==(const JobSpec&) const = default;
 };
