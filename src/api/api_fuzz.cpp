@@ -66,9 +66,9 @@ class Daemon {
  public:
   explicit Daemon(std::uint8_t who) : controller_(make_controller(kept_)) {
     around_.events = [this](std::int64_t job, std::size_t) {
-      std::vector<store::EventRow> own;
+      std::vector<control::EventView> own;
       for (const store::EventRow& event : kept_.events) {
-        if (event.job == job) own.push_back(event);
+        if (event.job == job) own.push_back(control::view_of(event));
       }
       return own;
     };

@@ -6,7 +6,7 @@
 
 #include "api/http.h"
 #include "api/routes.h"
-#include "api/service.h"
+#include "api/submission.h"
 #include "control/jobs/job_spec.h"
 
 // A request is read, or more is wanted, or it is refused; and what was read does not depend on what

@@ -85,7 +85,7 @@ void write_slices(Text& text, const control::Controller& controller, const Surro
                       quoted(fleet.model().profiles[placement.profile].name), job->id);
       text.row("partita_slice_memory_used_bytes", labels, job->trend.last_gib() * 1073741824.0);
       energy += fmt::format("partita_job_energy_joules_total{{{},method=\"estimated\"}} {}\n",
-                            labels, job->attempts.back().energy_j);
+                            labels, control::energy_of_attempt(*job));
     }
   }
   text.head("partita_job_energy_joules_total", "counter",

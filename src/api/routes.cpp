@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "api/record_json.h"
+#include "api/service.h"
 #include "base/text.h"
 
 namespace partita::api {
@@ -71,22 +73,52 @@ std::vector<Parameter> parameters_of(RouteId route) {
   return {};
 }
 
-nlohmann::ordered_json submission_schema() {
-  using Json = nlohmann::ordered_json;
-  const Json text{{"type", "string"}};
-  const Json texts{{"type", "array"}, {"items", text}};
-  const Json number{{"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}};
+Json list_schema(const char* name, Json items) {
+  const Json list{{"type", "array"}, {"items", std::move(items)}};
+  return {{"type", "object"}, {"required", {name}}, {"properties", {{name, list}}}};
+}
+
+struct Content {
+  const char* type;
   Json schema;
-  schema["type"] = "object";
-  schema["required"] = {"argv", "directory"};
-  schema["additionalProperties"] = false;
-  Json& fields = schema["properties"];
-  for (const char* name : {"argv", "env", "checkpoint"}) fields[name] = texts;
-  for (const char* name : {"directory", "name", "key"}) fields[name] = text;
-  for (const char* name : {"memory_gib", "deadline_s", "time_limit_s"}) fields[name] = number;
-  fields["times_s"] = {{"type", "object"}, {"additionalProperties", number}};
-  fields["array"] = {{"type", "integer"}, {"minimum", 1}};
-  return schema;
+};
+
+// What is answered when all is well.
+Content content_of(RouteId route) {
+  constexpr auto kJson = "application/json";
+  const Json text{{"type", "string"}};
+  switch (route) {
+    case RouteId::kSubmit:
+    case RouteId::kCancelJob:
+      return {kJson, list_schema("jobs", {{"type", "integer"}})};
+    case RouteId::kListJobs:
+      return {kJson, list_schema("jobs", {{"anyOf",
+                                           {schema_of_answer<control::OwnJob<>>(),
+                                            schema_of_answer<control::JobHead<>>()}}})};
+    case RouteId::kShowJob:
+      return {kJson, schema_of_answer<control::WholeJob>()};
+    case RouteId::kJobOutput:
+      return {"application/octet-stream", {{"type", "string"}, {"format", "binary"}}};
+    case RouteId::kGpus:
+      return {kJson, list_schema("gpus", schema_of_answer<control::GpuView>())};
+    case RouteId::kStatus:
+      return {kJson, schema_of_answer<StatusView>()};
+    case RouteId::kEvents:
+      return {"text/event-stream", text};
+    case RouteId::kMetrics:
+      return {"text/plain", text};
+    case RouteId::kOpenApi:
+      return {kJson, {{"type", "object"}}};
+  }
+  return {kJson, {}};
+}
+
+Json error_schema() {
+  const Json error{
+      {"type", "object"},
+      {"required", {"code", "message"}},
+      {"properties", {{"code", {{"type", "integer"}}}, {"message", {{"type", "string"}}}}}};
+  return {{"type", "object"}, {"required", {"error"}}, {"properties", {{"error", error}}}};
 }
 
 }  // namespace
@@ -107,7 +139,7 @@ Match match_route(std::string_view method, std::string_view path) {
 }
 
 std::string openapi_document(std::string_view version) {
-  nlohmann::ordered_json json;
+  Json json;
   json["openapi"] = "3.0.3";
   json["info"] = {{"title", "Partita"}, {"version", version}};
   json["components"]["securitySchemes"]["token"] = {
@@ -116,6 +148,7 @@ std::string openapi_document(std::string_view version) {
       {"description",
        "On TCP; made by `partita token create`. On the unix socket the kernel says who calls, and "
        "no token is looked at. x-token-scope is the least scope an operation needs."}};
+  json["components"]["schemas"]["Error"] = error_schema();
   for (const Route& route : kRoutes) {
     auto& operation = json["paths"][std::string(route.path)][lower(route.method)];
     operation["operationId"] = route.name;
@@ -133,12 +166,17 @@ std::string openapi_document(std::string_view version) {
                                          {"schema", {{"type", parameter.type}}}});
     }
     if (route.id == RouteId::kSubmit) {
-      operation["requestBody"]["content"]["application/json"]["schema"] = submission_schema();
+      operation["requestBody"]["content"]["application/json"]["schema"] = schema_of_submission();
     }
     const char* good = route.id == RouteId::kSubmit ? "201" : "200";
-    operation["responses"][good]["description"] = "done";
-    operation["responses"]["default"]["description"] = "error.message says why not";
-    operation["security"].push_back({{"token", nlohmann::ordered_json::array()}});
+    const Content content = content_of(route.id);
+    operation["responses"][good] = {{"description", "done"},
+                                    {"content", {{content.type, {{"schema", content.schema}}}}}};
+    operation["responses"]["default"] = {
+        {"description", "error.message says why not"},
+        {"content",
+         {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
+    operation["security"].push_back({{"token", Json::array()}});
     operation["x-token-scope"] = name_of(route.scope);
   }
   return json.dump(2);

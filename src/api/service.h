@@ -10,7 +10,7 @@
 
 #include "api/http.h"
 #include "api/routes.h"
-#include "control/controller.h"
+#include "control/views.h"
 
 namespace partita::api {
 
@@ -29,7 +29,7 @@ struct Surroundings {
   std::string backend;
   std::string policy;
   std::string hostname;
-  std::function<std::vector<store::EventRow>(std::int64_t job, std::size_t most)> events;
+  std::function<std::vector<control::EventView>(std::int64_t job, std::size_t most)> events;
   // Bytes of a job's output from an offset.
   std::function<std::string(std::int64_t job, std::uint64_t offset, std::size_t most)> output;
   // Why no new job can be taken now; empty: it can.
@@ -38,6 +38,23 @@ struct Surroundings {
   std::function<Micros(std::uint32_t uid)> wait_to_submit = [](std::uint32_t) { return Micros{}; };
   // Jobs of users below are not run; nor, when it is above 0, those of "nobody".
   std::uint32_t uid_min = 0;
+};
+
+// What is shown of the daemon.
+struct StatusView {
+  std::string_view version;
+  std::string_view backend;
+  std::string_view policy;
+  bool shadow = false;
+  std::string closed;
+  control::JobCounts jobs;
+  double fragmentation = 0;
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "version", self.version, "backend", self.backend, "policy", self.policy,
+                "shadow", self.shadow, "closed", self.closed, "jobs", self.jobs, "fragmentation",
+                self.fragmentation);
+  }
 };
 
 // An answer now, or an input whose reply carries the ticket.
@@ -53,12 +70,12 @@ class Service {
   Answer answer_to(const control::Reply& reply) const;
 
   // What a follower of /v1/events sees of an event; nothing when it is not theirs to see.
-  std::optional<std::string> event_text(const store::EventRow& event, const Caller& caller) const;
+  std::optional<std::string> event_text(const control::EventView& event,
+                                        const Caller& caller) const;
 
  private:
   Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
   Answer list_jobs(const Request& request, const Caller& caller) const;
-  Answer show_job(const control::Job& job) const;
   Answer output(const Request& request, const control::Job& job) const;
   Answer gpus(const Caller& caller) const;
   Answer status() const;
@@ -66,9 +83,6 @@ class Service {
   const control::Controller& controller_;
   const Surroundings& around_;
 };
-
-// The job that a body asks for. Unknown fields are refused.
-Result<control::Submit> parse_submission(std::string_view body);
 
 // Figures in the text format of Prometheus.
 std::string metrics_text(const control::Controller& controller, const Surroundings& around);

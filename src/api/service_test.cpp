@@ -1,10 +1,13 @@
 #include "api/service.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "api/submission.h"
 #include "api/test_support.h"
 
 namespace partita::api {
@@ -20,7 +23,7 @@ class ServiceTest : public testing::Test {
       : controller_({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                     std::make_unique<test::Idle>(), std::make_unique<test::Still>()),
         service_(controller_, around_) {
-    around_.events = [](std::int64_t, std::size_t) { return std::vector<store::EventRow>(); };
+    around_.events = [](std::int64_t, std::size_t) { return std::vector<control::EventView>(); };
     around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
     around_.why_closed = [this] { return closed_; };
     EXPECT_TRUE(controller_.restore(Micros{1}, {}, {}, {}).ok());
@@ -111,9 +114,88 @@ TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);
   EXPECT_NE(body(kAnn, "/v1/jobs").find("secret-program"), std::string::npos);
-  const store::EventRow event{1, 1, 1, "submitted", "secret"};
+  const control::EventView event{1, Micros{1}, 1, "submitted", "secret"};
   EXPECT_FALSE(service_.event_text(event, caller(kBob)));
   EXPECT_TRUE(service_.event_text(event, caller(kAnn)));
+}
+
+// A job that ended after two attempts, as the store has it.
+store::Contents some_contents() {
+  store::Contents contents;
+  control::JobSpec spec;
+  spec.argv = {"./train", "--fast"};
+  spec.environment = {"A=b"};
+  spec.directory = "/tmp";
+  spec.name = "train";
+  spec.memory_gib = 9.5;
+  spec.deadline = Micros{1'700'000'100'000'000};
+  spec.times[0] = Micros{1'200'000'000};
+  spec.times[4] = Micros{300'500'000};
+  spec.checkpoint = {"save"};
+  spec.time_limit = Micros{60'000'000};
+  spec.comment = "a line";
+  store::JobRow job;
+  job.progress = {1, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
+  job.submitted_us = 1'700'000'000'000'000;
+  job.uid = job.gid = kAnn;
+  job.spec = control::encode_spec(spec);
+  contents.jobs = {job};
+  contents.attempts = {{1, 1, 3, "GPU-0", "MIG-1", "2g.10gb", 4, 1'700'000'001'000'000,
+                        1'700'000'001'500'000, -1, 9, 1.25, 70.5, "signal 9"},
+                       {1, 2, 3, "GPU-0", "MIG-2", "2g.10gb", 2, 1'700'000'002'000'000,
+                        1'700'000'002'500'000, 3, 0, 2.25, 7.25, "exit status 3"}};
+  return contents;
+}
+
+// But for the comment, which they did not have.
+TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
+  control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
+                           std::make_unique<test::Idle>(), std::make_unique<test::Still>());
+  ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
+  const control::EventView event{7, Micros{1'700'000'000'000'000}, 1, "submitted", "needs 9.5 GiB"};
+  const control::EventView of_none =
+      control::view_of(store::EventRow{8, 1'700'000'000'000'001, 0, "foreign", "left alone"});
+  around_.events = [&](std::int64_t, std::size_t) { return std::vector{event}; };
+  const Service service(held, around_);
+  const auto shown = [&](std::uint32_t uid, const char* path) {
+    return std::get<Answer>(service.handle(request("GET", path), caller(uid), 7)).body;
+  };
+  EXPECT_EQ(shown(kAnn, "/v1/jobs"),
+            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":2,"name":"train","reason":"exit status 3",)"
+            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line"}]})");
+  EXPECT_EQ(shown(kBob, "/v1/jobs"),
+            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":2}]})");
+  EXPECT_EQ(shown(kAnn, "/v1/jobs/1"),
+            R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
+            R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
+            R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
+            R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
+            R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
+            R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
+            R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+            R"("late_s":-97.5,)"
+            R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
+            R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
+            R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
+            R"("text":"needs 9.5 GiB"}]})");
+  EXPECT_EQ(*service.event_text(event, caller(kAnn)),
+            "id: 7\nevent: submitted\ndata: {\"sequence\":7,\"at_s\":1700000000.0,\"job\":1,"
+            "\"kind\":\"submitted\",\"text\":\"needs 9.5 GiB\"}\n\n");
+  EXPECT_EQ(*service.event_text(of_none, caller(kBob)),
+            "id: 8\nevent: foreign\ndata: {\"sequence\":8,\"at_s\":1700000000.000001,\"job\":null,"
+            "\"kind\":\"foreign\",\"text\":\"left alone\"}\n\n");
+  EXPECT_EQ(shown(kBob, "/v1/gpus"),
+            R"({"gpus":[{"gpu":0,"uuid":"GPU-0","name":"A100","state":"usable","usable":true,)"
+            R"("why_unusable":"","power_w":null,"energy_j":null,"slices":[]}]})");
+  EXPECT_EQ(shown(kBob, "/v1/status"),
+            R"({"version":"","backend":"","policy":"","shadow":false,"closed":"",)"
+            R"("jobs":{"queued":0,"starting":0,"running":0,"restarting":0,"cancelling":0,)"
+            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0})");
 }
 
 TEST_F(ServiceTest, TheOwnerIsWhoTheKernelSaysWhateverTheBodySays) {
@@ -149,6 +231,107 @@ TEST_F(ServiceTest, TheDocumentNamesExactlyTheFieldsOfASubmission) {
   EXPECT_EQ(bytes - 2, known.size()) << known;
 }
 
+// Where the JSON is not of the schema, of what OpenAPI 3.0 has and our document uses.
+std::vector<std::string> misfits(const Json& schema, const Json& json, const std::string& at) {
+  if (schema.contains("anyOf")) {
+    std::vector<std::string> all;
+    for (const Json& each : schema["anyOf"]) {
+      const auto one = misfits(each, json, at);
+      if (one.empty()) return {};
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  if (json.is_null() && schema.value("nullable", false)) return {};
+  const std::string type = schema.at("type");
+  const bool good = type == "object"    ? json.is_object()
+                    : type == "array"   ? json.is_array()
+                    : type == "string"  ? json.is_string()
+                    : type == "boolean" ? json.is_boolean()
+                    : type == "integer" ? json.is_number_integer()
+                                        : type == "number" && json.is_number();
+  if (!good) return {at + " is no " + type};
+  std::vector<std::string> found;
+  if (schema.contains("enum") && std::ranges::find(schema["enum"], json) == schema["enum"].end()) {
+    found.push_back(at + " is none of its words");
+  }
+  for (const Json& name : schema.value("required", Json::array())) {
+    if (!json.contains(name)) found.push_back(at + " lacks " + name.get<std::string>());
+  }
+  const auto add = [&](const Json& inner, const Json& value, const std::string& name) {
+    const auto more = misfits(inner, value, at + "/" + name);
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  for (const auto& [name, value] : json.items()) {
+    if (type == "array") add(schema["items"], value, name);
+    if (type != "object" || !schema.contains("properties")) continue;
+    if (!schema["properties"].contains(name)) {
+      found.push_back(at + " has " + name);
+    } else {
+      add(schema["properties"][name], value, name);
+    }
+  }
+  return found;
+}
+
+TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
+  control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
+                           std::make_unique<test::Idle>(), std::make_unique<test::Still>());
+  ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
+  around_.events = [&](std::int64_t, std::size_t) {
+    return std::vector{control::EventView{7, Micros{1}, 1, "submitted", "text"}};
+  };
+  const Json document = Json::parse(openapi_document("1"));
+  const auto schema_of = [&](const Route& route, const char* status) {
+    return document["paths"][std::string(route.path)]["get"]["responses"][status]["content"];
+  };
+  std::size_t shown = 0;
+  for (const Service& service : {Service(held, around_), service_}) {
+    for (const Route& route : routes()) {
+      if (route.method != "GET") continue;
+      std::string path(route.path);
+      if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+      for (const std::uint32_t uid : {0U, kAnn, kBob}) {
+        const Handled handled = service.handle(request("GET", path), caller(uid), 7);
+        const Answer& answer = std::get<Answer>(handled);
+        const Json content = schema_of(route, answer.status == 200 ? "200" : "default");
+        const std::string type = answer.type.substr(0, answer.type.find(';'));
+        ASSERT_TRUE(content.contains(type)) << route.name << " " << type;
+        if (type != "application/json") continue;
+        Json schema = content[type]["schema"];
+        if (schema.contains("$ref")) schema = document["components"]["schemas"]["Error"];
+        for (const std::string& each : misfits(schema, Json::parse(answer.body), path)) {
+          ADD_FAILURE() << each;
+        }
+        ++shown;
+      }
+    }
+  }
+  EXPECT_EQ(shown, 32U) << "five routes for three callers, and two refusals, of two services";
+  const Json shown_job = schema_of(routes()[2], "200")["application/json"]["schema"];
+  EXPECT_FALSE(misfits(shown_job, Json::parse(R"({"id":"1"})"), "").empty());
+}
+
+TEST_F(ServiceTest, LimitsOfASubmissionAreInTheDocumentAndAreThoseThatAreAskedFor) {
+  const Json document = Json::parse(openapi_document("1"));
+  const Json& fields = document["paths"]["/v1/jobs"]["post"]["requestBody"]["content"]
+                               ["application/json"]["schema"]["properties"];
+  for (const char* name : {"memory_gib", "deadline_s", "time_limit_s", "array"}) {
+    const double most = fields[name]["maximum"];
+    const auto parse = [&](const std::string& value) {
+      return parse_submission(R"({"argv":["x"],"directory":"/",")" + std::string(name) +
+                              "\":" + value + "}");
+    };
+    EXPECT_TRUE(parse(fmt::format("{:.15g}", most)).ok()) << name;
+    EXPECT_FALSE(parse(fmt::format("{:.15g}", most * 1.001)).ok()) << name;
+    EXPECT_FALSE(parse("0").ok()) << name;
+  }
+  const auto refused = parse_submission(R"({"argv":["x"],"directory":"/","array":1.5})");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "the field array has 1.5; wanted a whole number above 0 and at most 1000000");
+}
+
 TEST_F(ServiceTest, PathsThatAreNotInTheTableDoNotExist) {
   for (const char* path : {"/", "/v1", "/v1/jobs/", "/v1/jobs/0", "/v1/jobs/-1", "/v1/jobs/01",
                            "/v1/jobs/1/..", "/v1/jobs/../../etc/passwd", "/v1/jobs/%2e%2e",
@@ -164,6 +347,9 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
         R"({"argv":["x"],"directory":"/","memory_gib":"10"})",
         R"({"argv":["x"],"directory":"/","times_s":{"5":1}})",
         R"({"argv":["x"],"directory":"/","times_s":{"1":0}})",
+        R"({"argv":["x"],"directory":"/","times_s":{"1":null}})",
+        R"({"argv":["x"],"directory":"/","times_s":[1]})",
+        R"({"argv":null,"directory":"/"})",
         R"({"argv":["x"],"directory":"/","deadline_s":-1})",
         R"({"argv":["x"],"directory":"/","array":0})",
         R"({"argv":["x"],"directory":"/","surprise":1})"}) {
@@ -232,8 +418,7 @@ TEST_F(ServiceTest, ATimeLimitIsASpanThatTheOperatorAllows) {
   };
   EXPECT_EQ(reply("3600", Micros::seconds(3600)), control::Reply::Kind::kAccepted);
   EXPECT_EQ(reply("3600.000001", Micros::seconds(3600)), control::Reply::Kind::kRefused);
-  EXPECT_EQ(reply("999999999", Micros{}), control::Reply::Kind::kRefused);
-  for (const char* bad : {"0", "-1", "1e9", "\"1h\"", "[]"}) {
+  for (const char* bad : {"0", "-1", "1e9", "999999999", "316224000.5", "\"1h\"", "[]"}) {
     EXPECT_FALSE(parse_submission(std::string(R"({"argv":["x"],"directory":"/","time_limit_s":)") +
                                   bad + "}")
                      .ok())

@@ -1,4 +1,5 @@
-// What goes into a turn of the controller and what comes out of it.
+// What goes into a turn of the controller and what comes out of it. The fields of each are named
+// for the journal, which keeps what goes in, and for the digest of what comes out.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,17 @@ struct Submit {
   std::string key;  // the same key of one owner gives the same jobs again; empty: none
   JobSpec spec;
   std::size_t count = 1;  // an array of equal jobs
+
+  static auto parts(auto& self) {
+    return std::tie(self.ticket, self.owner, self.key, self.spec, self.count);
+  }
 };
 
 struct Cancel {
   Ticket ticket = 0;
   std::int64_t job = 0;
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
 };
 
 // An instance was made, or was not.
@@ -39,6 +46,10 @@ struct CreateDone {
   mig::Placement placement;
   std::optional<device::Instance> instance;
   device::DeviceError error;  // without an instance
+
+  static auto parts(auto& self) {
+    return std::tie(self.gpu, self.placement, self.instance, self.error);
+  }
 };
 
 struct DestroyDone {
@@ -46,6 +57,10 @@ struct DestroyDone {
   mig::Placement placement;
   bool gone = false;
   device::DeviceError error;  // when it is not
+
+  static auto parts(auto& self) {
+    return std::tie(self.gpu, self.placement, self.gone, self.error);
+  }
 };
 
 // What was read off one GPU.
@@ -54,6 +69,11 @@ struct Reading {
     std::uint8_t start = 0;
     std::string uuid;
     double used_gib = 0;
+
+    static void fields(auto& self, auto&& visit) {
+      visit(Field{.most = mig::kMemorySlicesMax - 1}, self.start);
+      visit_each(visit, self.uuid, self.used_gib);
+    }
   };
   GpuId gpu;
   std::optional<double> energy_j;  // the board's counter
@@ -65,6 +85,8 @@ struct Reading {
 struct Inventory {
   GpuId gpu;
   std::vector<device::Instance> instances;
+
+  static auto parts(auto& self) { return std::tie(self.gpu, self.instances); }
 };
 
 struct GpuHealth {
@@ -72,12 +94,18 @@ struct GpuHealth {
   bool usable = true;
   std::string why;          // when it is not
   bool may_finish = false;  // what runs on it may end by itself
+
+  static auto parts(auto& self) {
+    return std::tie(self.gpu, self.usable, self.why, self.may_finish);
+  }
 };
 
 // Something an operator should know of, without a consequence.
 struct Remark {
   std::string kind;
   std::string text;
+
+  static auto parts(auto& self) { return std::tie(self.kind, self.text); }
 };
 
 // A critical event of one slice: what runs on it ends, and the slice is made anew.
@@ -85,6 +113,12 @@ struct SliceFault {
   GpuId gpu;
   std::uint8_t start = 0;
   std::string why;
+
+  static void fields(auto& self, auto&& visit) {
+    visit(Field{}, self.gpu);
+    visit(Field{.most = mig::kMemorySlicesMax - 1}, self.start);
+    visit(Field{}, self.why);
+  }
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
@@ -98,27 +132,41 @@ struct Reply {
   Kind kind = Kind::kAccepted;
   std::vector<std::int64_t> jobs;
   std::string message;  // when it is refused
+
+  static auto parts(auto& self) {
+    return std::tie(self.ticket, self.kind, self.jobs, self.message);
+  }
 };
 
 struct Launch {
   launch::Start start;
   device::InstanceKey instance;  // whose environment the job gets
+
+  static auto parts(auto& self) { return std::tie(self.start, self.instance); }
 };
 struct Stop {
   launch::AttemptKey key;
   bool checkpoint = false;
+
+  static auto parts(auto& self) { return std::tie(self.key, self.checkpoint); }
 };
 struct Forget {
   launch::AttemptKey key;
+
+  static auto parts(auto& self) { return std::tie(self.key); }
 };
 struct Create {
   GpuId gpu;
   mig::Placement placement;
+
+  static auto parts(auto& self) { return std::tie(self.gpu, self.placement); }
 };
 struct Destroy {
   GpuId gpu;
   mig::Placement placement;
   device::InstanceKey instance;
+
+  static auto parts(auto& self) { return std::tie(self.gpu, self.placement, self.instance); }
 };
 
 using Effect = std::variant<Launch, Stop, Forget, Create, Destroy>;

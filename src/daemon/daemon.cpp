@@ -261,7 +261,7 @@ void Daemon::open_server() {
   around_.hostname = settings_.hostname;
   around_.events = [this](std::int64_t job, std::size_t most) {
     auto events = store_->events(job, most);
-    return events ? *std::move(events) : std::vector<store::EventRow>();
+    return events ? control::views_of(*events) : std::vector<control::EventView>();
   };
   around_.output = [this](std::int64_t job, std::uint64_t offset, std::size_t most) {
     return read_output(job, offset, most);
@@ -423,8 +423,9 @@ Status Daemon::finish(control::Turn turn) {
   }
   FAILPOINT(turn_replied);
   for (const store::EventRow& event : turn.batch.events) {
-    server_->broadcast(
-        [&](const api::Caller& caller) { return service_->event_text(event, caller); });
+    server_->broadcast([&](const api::Caller& caller) {
+      return service_->event_text(control::view_of(event), caller);
+    });
     if (event.job == 0) say_(fmt::format("{}: {}", event.kind, event.text));
   }
   for (const std::int64_t job : turn.batch.forgotten_jobs) {

@@ -13,7 +13,7 @@
 
 #include "base/failpoint.h"
 #include "base/fd.h"
-#include "base/text.h"
+#include "base/record_text.h"
 #include "base/whole_file.h"
 
 namespace partita::launch {
@@ -60,112 +60,57 @@ std::optional<std::string> read_whole(const std::string& path) {
   return text;
 }
 
-// Lists of texts without null bytes: each text and list is ended by one.
-void put(std::string& text, std::string_view each) {
-  text += each;
-  text += '\0';
-}
-
-void put(std::string& text, const std::vector<std::string>& list) {
-  put(text, std::to_string(list.size()));
-  for (const std::string& each : list) put(text, each);
-}
-
-class Texts {
+// Texts without null bytes, each ended by one.
+class NullEnded {
  public:
-  explicit Texts(std::string_view text) : text_(text) {}
+  void put(std::string_view each) {
+    text += each;
+    text += '\0';
+  }
+  std::string text;
+};
 
-  std::string next() {
+class NullEndedReader {
+ public:
+  explicit NullEndedReader(std::string_view text) : text_(text) {}
+
+  std::optional<std::string_view> next() {
     const auto end = text_.find('\0');
-    if (end == std::string_view::npos) {
-      good = false;
-      return {};
-    }
-    std::string each(text_.substr(0, end));
+    if (end == std::string_view::npos) return {};
+    const std::string_view each = text_.substr(0, end);
     text_.remove_prefix(end + 1);
     return each;
   }
-  std::int64_t number() {
-    const auto value = parse_int(next());
-    good = good && value.has_value();
-    return value.value_or(0);
-  }
-  std::vector<std::string> list() {
-    const std::int64_t count = number();
-    std::vector<std::string> list;
-    for (std::int64_t i = 0; good && i < count; ++i) list.push_back(next());
-    return list;
-  }
-
   bool at_end() const { return text_.empty(); }
-
-  bool good = true;
 
  private:
   std::string_view text_;
 };
 
-void put_confinement(std::string& text, const Confinement& confinement) {
-  put(text, confinement.cgroup);
-  put(text, std::to_string(confinement.memory_max));
-  put(text, std::to_string(confinement.pids_max));
-  std::vector<std::string> governed;
-  for (const std::uint32_t major : confinement.devices.governed) {
-    governed.push_back(std::to_string(major));
+template <typename R>
+std::string text_of_record(const R& record) {
+  NullEnded out;
+  for (const Encoding encoding : {Encoding::kPositional, Encoding::kTail, Encoding::kNamed}) {
+    R::fields(record, TextWriter(out, encoding));
   }
-  put(text, governed);
-  std::vector<std::string> allowed;
-  for (const DeviceNode& node : confinement.devices.allowed) {
-    allowed.push_back(std::to_string(node.major));
-    allowed.push_back(std::to_string(node.minor));
-  }
-  put(text, allowed);
+  return out.text;
 }
 
-Confinement read_confinement(Texts& texts) {
-  const auto number = [](const std::string& text) {
-    return static_cast<std::uint32_t>(parse_int(text).value_or(0));
-  };
-  Confinement confinement;
-  confinement.cgroup = texts.next();
-  confinement.memory_max = static_cast<std::uint64_t>(texts.number());
-  confinement.pids_max = static_cast<std::uint64_t>(texts.number());
-  for (const std::string& each : texts.list()) {
-    confinement.devices.governed.push_back(number(each));
-  }
-  const std::vector<std::string> allowed = texts.list();
-  for (std::size_t i = 0; i + 1 < allowed.size(); i += 2) {
-    confinement.devices.allowed.push_back({number(allowed[i]), number(allowed[i + 1])});
-  }
-  return confinement;
+template <typename R>
+bool read_record(std::string_view text, R& record) {
+  NullEndedReader source(text);
+  TextReader reader(source);
+  reader.read(record, Encoding::kPositional);
+  if (!source.at_end()) reader.read(record, Encoding::kTail);  // older than we are: without
+  reader.read(record, Encoding::kNamed);
+  return reader.good_to_the_end();
 }
 
-std::string report_text(const Report& report) {
-  std::string text;
-  put(text, std::to_string(static_cast<int>(report.kind)));
-  put(text, std::to_string(report.pid));
-  put(text, std::to_string(report.exit_code));
-  put(text, std::to_string(report.signal));
-  put(text, std::to_string(report.at.count));
-  put(text, report.message);
-  put(text, report.over_time ? "1" : "0");
-  return text;
-}
-
-std::optional<Report> parse_report(AttemptKey key, const std::optional<std::string>& text) {
-  if (!text) return {};
-  Texts texts(*text);
+std::optional<Report> read_report(AttemptKey key, const std::string& path) {
+  const auto text = read_whole(path);
   Report report;
   report.key = key;
-  report.kind = static_cast<Report::Kind>(texts.number());
-  report.pid = static_cast<int>(texts.number());
-  report.exit_code = static_cast<int>(texts.number());
-  report.signal = static_cast<int>(texts.number());
-  report.at = Micros{texts.number()};
-  report.message = texts.next();
-  // A supervisor that is older than we are did not write the rest.
-  if (!texts.at_end()) report.over_time = texts.number() != 0;
-  if (!texts.good) return {};
+  if (!text || !read_record(*text, report)) return {};
   return report;
 }
 
@@ -200,35 +145,17 @@ Status AttemptFiles::make_folders() const {
 }
 
 Status AttemptFiles::write_spec(const Start& start) const {
-  std::string text;
-  put(text, start.argv);
-  put(text, start.environment);
-  put(text, start.directory);
-  put(text, std::to_string(start.owner.uid));
-  put(text, std::to_string(start.owner.gid));
-  put(text, start.checkpoint);
-  put(text, std::to_string(start.time_limit.count));
-  put(text, std::to_string(start.output_bytes_max));
-  put_confinement(text, start.confinement);
-  return write_whole(path(start.key, "spec"), text);
+  return write_whole(path(start.key, "spec"), text_of_record(start));
 }
 
 Result<Start> AttemptFiles::read_spec(AttemptKey key) const {
   const auto text = read_whole(path(key, "spec"));
   if (!text) return Error{path(key, "spec") + " cannot be read"};
-  Texts texts(*text);
   Start start;
   start.key = key;
-  start.argv = texts.list();
-  start.environment = texts.list();
-  start.directory = texts.next();
-  start.owner.uid = static_cast<std::uint32_t>(texts.number());
-  start.owner.gid = static_cast<std::uint32_t>(texts.number());
-  start.checkpoint = texts.list();
-  start.time_limit = Micros{texts.number()};
-  start.output_bytes_max = static_cast<std::uint64_t>(texts.number());
-  start.confinement = read_confinement(texts);
-  if (!texts.good || start.argv.empty()) return Error{path(key, "spec") + " is not whole"};
+  if (!read_record(*text, start) || start.argv.empty()) {
+    return Error{path(key, "spec") + " is not whole"};
+  }
   return start;
 }
 
@@ -272,19 +199,19 @@ Status AttemptFiles::write_pid(AttemptKey key, int pid, Micros at) const {
   report.kind = Report::Kind::kStarted;
   report.pid = pid;
   report.at = at;
-  return write_whole(path(key, "pid"), report_text(report));
+  return write_whole(path(key, "pid"), text_of_record(report));
 }
 
 Status AttemptFiles::write_end(const Report& report) const {
-  return write_whole(path(report.key, "exit"), report_text(report), Keep::kPowerCut);
+  return write_whole(path(report.key, "exit"), text_of_record(report), Keep::kPowerCut);
 }
 
 std::optional<Report> AttemptFiles::read_pid(AttemptKey key) const {
-  return parse_report(key, read_whole(path(key, "pid")));
+  return read_report(key, path(key, "pid"));
 }
 
 std::optional<Report> AttemptFiles::read_end(AttemptKey key) const {
-  return parse_report(key, read_whole(path(key, "exit")));
+  return read_report(key, path(key, "exit"));
 }
 
 Status AttemptFiles::write_stop(AttemptKey key, bool checkpoint) const {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/record.h"
 #include "base/result.h"
 
 namespace partita::launch {
@@ -18,6 +19,7 @@ struct DeviceNode {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
 
+  static auto parts(auto& node) { return std::tie(node.major, node.minor); }
   bool operator==(const DeviceNode&) const = default;
 };
 
@@ -27,6 +29,7 @@ struct DeviceRules {
   std::vector<DeviceNode> allowed;
 
   bool empty() const { return governed.empty(); }
+  static auto parts(auto& rules) { return std::tie(rules.governed, rules.allowed); }
   bool operator==(const DeviceRules&) const = default;
 };
 
@@ -36,6 +39,9 @@ struct Confinement {
   std::uint64_t pids_max = 0;    // processes and threads; 0: no limit
   DeviceRules devices;
 
+  static auto parts(auto& self) {
+    return std::tie(self.cgroup, self.memory_max, self.pids_max, self.devices);
+  }
   bool operator==(const Confinement&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/record.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "launch/confinement.h"
@@ -19,6 +20,7 @@ struct AttemptKey {
   std::int64_t job = 0;
   std::int64_t number = 0;
 
+  static auto parts(auto& key) { return std::tie(key.job, key.number); }
   auto operator<=>(const AttemptKey&) const = default;
 };
 // "12.1"
@@ -28,6 +30,7 @@ struct Owner {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
 
+  static auto parts(auto& owner) { return std::tie(owner.uid, owner.gid); }
   bool operator==(const Owner&) const = default;
 };
 
@@ -43,6 +46,15 @@ struct Start {
   std::uint64_t output_bytes_max = 0;  // of all attempts of the job; 0: no limit
   Confinement confinement = {};
 
+  static void fields(auto& self, auto&& visit) {
+    visit(Field{.name = "key", .encoding = Encoding::kKey}, self.key);
+    visit_named(visit, "argv", self.argv, "environment", self.environment, "directory",
+                self.directory, "owner", self.owner, "checkpoint", self.checkpoint, "time_limit",
+                self.time_limit);
+    // What the daemon adds before it is carried out.
+    visit(Field{.name = "output_bytes_max", .digest = false}, self.output_bytes_max);
+    visit(Field{.name = "confinement", .digest = false}, self.confinement);
+  }
   bool operator==(const Start&) const = default;
 };
 
@@ -62,6 +74,13 @@ struct Report {
   std::string message;     // kNotStarted: why; kEnded: the last of its output
   bool over_time = false;  // kEnded: it was stopped at its time limit
 
+  static void fields(auto& self, auto&& visit) {
+    visit(Field{.name = "kind", .most = static_cast<double>(Kind::kVanished)}, self.kind);
+    visit(Field{.name = "key", .encoding = Encoding::kKey}, self.key);
+    visit_named(visit, "pid", self.pid, "exit_code", self.exit_code, "signal", self.signal, "at",
+                self.at, "message", self.message);
+    visit(Field{.name = "over_time", .most = 1, .encoding = Encoding::kTail}, self.over_time);
+  }
   bool operator==(const Report&) const = default;
 };
 

@@ -10,7 +10,7 @@
 namespace partita::store {
 
 // Written into the file, so that a newer program knows an older file and an older program refuses a
-// newer one. Raise it with every change of a table, and add the step to schema.cpp.
+// newer one. Raise it with every column; older files get it when they are opened.
 inline constexpr int kSchemaVersion = 3;
 // Older than this cannot be opened any more.
 inline constexpr int kSchemaVersionMin = 1;
@@ -23,8 +23,5 @@ Status bring_to_present(sqlite3* database, const std::string& path);
 
 // "PATH is damaged (why)": the sentence for a file that SQLite or a checksum refuses.
 Error damaged(const std::string& path, const std::string& why);
-
-// Makes a file of the oldest version that still opens, for the tests of the way up.
-Status make_oldest_version(const std::string& path);
 
 }  // namespace partita::store

@@ -7,16 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/failpoint.h"
 #include "store/journal_base.h"
 #include "store/schema.h"
-#include "store/statement.h"
+#include "store/table.h"
 
 namespace partita::store {
 namespace {
@@ -83,63 +85,44 @@ Status make_file(const std::string& path) {
   return {};
 }
 
-// Every statement the store ever runs; prepared once.
+// Statements beside those of each table; prepared once.
 struct Statements {
   Statement begin, commit, rollback;
-  Statement insert_job, put_progress, put_attempt, put_instance, drop_instance;
-  Statement put_intent, drop_intent, insert_event, put_peak;
-  Statement forget_job, forget_progress, forget_attempts, forget_events;
+  Statement forget_attempts, forget_events;
   Statement events_of_job, events_of_all, last_event;
-  Statement insert_turn, turns_from, turns_sum, last_turn, first_turn, drop_turns, set_first_turn;
-  Statement jobs, attempts, instances, intents, peaks;
+  Statement turns_from, turns_sum, last_turn, first_turn, drop_turns, set_first_turn;
 };
 
 struct StatementText {
   Statement Statements::*member;
-  std::string_view sql;
+  std::string sql;
 };
 
-constexpr std::string_view kJobColumns =
-    "SELECT jobs.id, submitted_us, uid, gid, name, key, spec, jobs.sum, progress.id, state, "
-    "attempt, need_gib, changed_us, reason, progress.sum FROM jobs LEFT JOIN progress "
-    "ON progress.id = jobs.id ORDER BY jobs.id";
-
-constexpr std::array kStatementTexts = std::to_array<StatementText>({
-    {&Statements::begin, "BEGIN IMMEDIATE"},
-    {&Statements::commit, "COMMIT"},
-    {&Statements::rollback, "ROLLBACK"},
-    {&Statements::insert_job, "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?)"},
-    {&Statements::put_progress, "REPLACE INTO progress VALUES(?,?,?,?,?,?,?)"},
-    {&Statements::put_attempt, "REPLACE INTO attempts VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-    {&Statements::put_instance, "REPLACE INTO instances VALUES(?,?,?,?,?,?,?)"},
-    {&Statements::drop_instance, "DELETE FROM instances WHERE gpu=? AND start=?"},
-    {&Statements::put_intent, "REPLACE INTO intents VALUES(?,?,?,?)"},
-    {&Statements::drop_intent, "DELETE FROM intents WHERE kind=? AND subject=?"},
-    {&Statements::insert_event, "INSERT INTO events VALUES(?,?,?,?,?,?)"},
-    {&Statements::put_peak, "REPLACE INTO peaks VALUES(?,?,?,?)"},
-    {&Statements::forget_job, "DELETE FROM jobs WHERE id=?"},
-    {&Statements::forget_progress, "DELETE FROM progress WHERE id=?"},
-    {&Statements::forget_attempts, "DELETE FROM attempts WHERE job=?"},
-    {&Statements::forget_events, "DELETE FROM events WHERE job=?"},
-    {&Statements::events_of_job,
-     "SELECT * FROM (SELECT * FROM events WHERE job=? ORDER BY sequence DESC LIMIT ?) "
-     "ORDER BY sequence"},
-    {&Statements::events_of_all,
-     "SELECT * FROM (SELECT * FROM events ORDER BY sequence DESC LIMIT ?) ORDER BY sequence"},
-    {&Statements::last_event, "SELECT coalesce(max(sequence),0) FROM events"},
-    {&Statements::insert_turn, "INSERT INTO turns VALUES(?,?,?,?,?,?)"},
-    {&Statements::turns_from, "SELECT * FROM turns WHERE number>=? ORDER BY number LIMIT ?"},
-    {&Statements::turns_sum, "SELECT coalesce(sum(length(CAST(inputs AS BLOB))),0) FROM turns"},
-    {&Statements::last_turn, "SELECT number, kind FROM turns ORDER BY number DESC LIMIT 1"},
-    {&Statements::first_turn, "SELECT first FROM journal"},
-    {&Statements::drop_turns, "DELETE FROM turns"},
-    {&Statements::set_first_turn, "UPDATE journal SET first=?"},
-    {&Statements::jobs, kJobColumns},
-    {&Statements::attempts, "SELECT * FROM attempts ORDER BY job, number"},
-    {&Statements::instances, "SELECT * FROM instances ORDER BY gpu, start"},
-    {&Statements::intents, "SELECT * FROM intents ORDER BY kind, subject"},
-    {&Statements::peaks, "SELECT * FROM peaks ORDER BY uid, name"},
-});
+std::vector<StatementText> statement_texts() {
+  const std::string event = TableOf<EventRow>::columns();
+  return {
+      {&Statements::begin, "BEGIN IMMEDIATE"},
+      {&Statements::commit, "COMMIT"},
+      {&Statements::rollback, "ROLLBACK"},
+      {&Statements::forget_attempts, "DELETE FROM attempts WHERE job=?"},
+      {&Statements::forget_events, "DELETE FROM events WHERE job=?"},
+      {&Statements::events_of_job,
+       "SELECT " + event +
+           " FROM (SELECT * FROM events WHERE job=? ORDER BY sequence DESC LIMIT ?)"
+           " ORDER BY sequence"},
+      {&Statements::events_of_all, "SELECT " + event +
+                                       " FROM (SELECT * FROM events ORDER BY sequence DESC LIMIT ?)"
+                                       " ORDER BY sequence"},
+      {&Statements::last_event, "SELECT coalesce(max(sequence),0) FROM events"},
+      {&Statements::turns_from, "SELECT " + TableOf<TurnRow>::columns() +
+                                    " FROM turns WHERE number>=? ORDER BY number LIMIT ?"},
+      {&Statements::turns_sum, "SELECT coalesce(sum(length(CAST(inputs AS BLOB))),0) FROM turns"},
+      {&Statements::last_turn, "SELECT number, kind FROM turns ORDER BY number DESC LIMIT 1"},
+      {&Statements::first_turn, "SELECT first FROM journal"},
+      {&Statements::drop_turns, "DELETE FROM turns"},
+      {&Statements::set_first_turn, "UPDATE journal SET first=?"},
+  };
+}
 
 // Those of jobs go with their jobs; of the others the last 100,000 are kept.
 constexpr const char* kForgetOldEvents =
@@ -161,20 +144,34 @@ class SqliteStore : public Store {
 
  private:
   bool write(const Batch& batch);
-  bool write_jobs(const Batch& batch);
-  bool write_attempts(const Batch& batch);
-  bool write_instances(const Batch& batch);
-  bool write_intents(const Batch& batch);
-  bool write_events(const Batch& batch);
-  bool write_turns(const Batch& batch);
   bool forget(const Batch& batch);
   // The only row of a statement, as a number.
   std::optional<std::int64_t> number_of(Statement& statement);
   Status finish_base();
 
-  // Reads all rows of a statement; a wrong sum or a broken page is an error.
-  template <typename Row, typename Read>
-  Status read_all(Statement& statement, std::vector<Row>& rows, Read read);
+  template <typename Row>
+  TableOf<Row>& table() {
+    return std::get<TableOf<Row>>(tables_);
+  }
+  template <typename Row>
+  bool put(const std::vector<Row>& rows) {
+    return std::ranges::all_of(rows, [this](const Row& row) { return table<Row>().put(row); });
+  }
+  // Reads all rows of a statement; a wrong sum, a broken page and one that is not kept are errors.
+  template <typename Row>
+  Status read_each(Statement& statement, const auto& keep);
+  template <typename Row>
+  Status read_all(Statement& statement, std::vector<Row>& rows) {
+    return read_each<Row>(statement, [&](Row& row) {
+      rows.push_back(std::move(row));
+      return true;
+    });
+  }
+  template <typename Row>
+  Status read_all(std::vector<Row>& rows) {
+    return read_all(table<Row>().all(), rows);
+  }
+  Status read_jobs(std::vector<JobRow>& jobs);
   std::string why() const { return sqlite3_errmsg(database_); }
   bool execute(const char* sql) {
     return sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -186,11 +183,13 @@ class SqliteStore : public Store {
   std::string path_;
   sqlite3* database_ = nullptr;
   Statements sql_;
+  Tables tables_;
   bool failed_ = false;
 };
 
 SqliteStore::~SqliteStore() {
   sql_ = Statements{};
+  tables_ = Tables{};
   sqlite3_close(database_);
 }
 
@@ -221,10 +220,13 @@ Status SqliteStore::open(const std::string& folder, const OpenOptions& options) 
   const Status present = bring_to_present(database_, path_);
   if (!present) return present;
   if (!execute(kForgetOldEvents)) return damaged(path_, why());
-  for (const StatementText& text : kStatementTexts) {
+  bool prepared =
+      std::apply([this](auto&... table) { return (table.prepare(database_) && ...); }, tables_);
+  for (const StatementText& text : statement_texts()) {
     sql_.*text.member = Statement(database_, text.sql);
-    if (!(sql_.*text.member).prepared()) return damaged(path_, why());
+    prepared = prepared && (sql_.*text.member).prepared();
   }
+  if (!prepared) return damaged(path_, why());
   FAILPOINT(store_opened);
   return options.has_journal ? finish_base() : Status{};
 }
@@ -237,136 +239,35 @@ Status SqliteStore::check_whole_file() {
   return {};
 }
 
-bool SqliteStore::write_jobs(const Batch& batch) {
-  bool good = true;
-  const auto put = [&](const JobProgress& row) {
-    good = good && sql_.put_progress.bind(row.id)
-                       .bind(row.state)
-                       .bind(row.attempt)
-                       .bind(row.need_gib)
-                       .bind(row.changed_us)
-                       .bind(row.reason)
-                       .bind_sum()
-                       .run();
-  };
-  for (const JobRow& row : batch.new_jobs) {
-    good = good && sql_.insert_job.bind(row.progress.id)
-                       .bind(row.submitted_us)
-                       .bind(row.uid)
-                       .bind(row.gid)
-                       .bind(row.name)
-                       .bind(row.key)
-                       .bind(row.spec)
-                       .bind_sum()
-                       .run();
-    put(row.progress);
-  }
-  for (const JobProgress& row : batch.progress) put(row);
-  FAILPOINT(store_jobs_written);
-  return good;
-}
-
-bool SqliteStore::write_attempts(const Batch& batch) {
-  bool good = true;
-  for (const AttemptRow& row : batch.attempts) {
-    good = good && sql_.put_attempt.bind(row.job)
-                       .bind(row.number)
-                       .bind(row.state)
-                       .bind(row.gpu)
-                       .bind(row.instance)
-                       .bind(row.profile)
-                       .bind(row.start)
-                       .bind(row.started_us)
-                       .bind(row.ended_us)
-                       .bind(row.exit_code)
-                       .bind(row.signal)
-                       .bind(row.peak_gib)
-                       .bind(row.energy_j)
-                       .bind(row.reason)
-                       .bind_sum()
-                       .run();
-  }
-  FAILPOINT(store_attempts_written);
-  return good;
-}
-
-bool SqliteStore::write_instances(const Batch& batch) {
-  bool good = true;
-  for (const Place& place : batch.gone_instances) {
-    good = good && sql_.drop_instance.bind(place.gpu).bind(place.start).run();
-  }
-  for (const InstanceRow& row : batch.instances) {
-    good = good && sql_.put_instance.bind(row.gpu)
-                       .bind(row.start)
-                       .bind(row.profile)
-                       .bind(row.uuid)
-                       .bind(row.state)
-                       .bind(row.changed_us)
-                       .bind_sum()
-                       .run();
-  }
-  FAILPOINT(store_instances_written);
-  return good;
-}
-
-bool SqliteStore::write_intents(const Batch& batch) {
-  bool good = true;
-  for (const IntentRow& row : batch.met_intents) {
-    good = good && sql_.drop_intent.bind(row.kind).bind(row.subject).run();
-  }
-  for (const IntentRow& row : batch.intents) {
-    good =
-        good && sql_.put_intent.bind(row.kind).bind(row.subject).bind(row.made_us).bind_sum().run();
-  }
-  FAILPOINT(store_intents_written);
-  return good;
-}
-
-bool SqliteStore::write_events(const Batch& batch) {
-  bool good = true;
-  for (const EventRow& row : batch.events) {
-    good = good && sql_.insert_event.bind(row.sequence)
-                       .bind(row.at_us)
-                       .bind(row.job)
-                       .bind(row.kind)
-                       .bind(row.text)
-                       .bind_sum()
-                       .run();
-  }
-  for (const PeakRow& row : batch.peaks) {
-    good = good && sql_.put_peak.bind(row.uid).bind(row.name).bind(row.peak_gib).bind_sum().run();
-  }
-  FAILPOINT(store_events_written);
-  return good;
-}
-
-bool SqliteStore::write_turns(const Batch& batch) {
-  bool good = true;
-  for (const TurnRow& row : batch.turns) {
-    good = good && sql_.insert_turn.bind(row.number)
-                       .bind(row.at_us)
-                       .bind(static_cast<std::int64_t>(row.kind))
-                       .bind(row.digest)
-                       .bind(row.inputs)
-                       .bind_sum()
-                       .run();
-  }
-  FAILPOINT(store_turns_written);
-  return good;
-}
-
 bool SqliteStore::forget(const Batch& batch) {
-  bool good = true;
-  for (const std::int64_t id : batch.forgotten_jobs) {
-    good = good && sql_.forget_job.bind(id).run() && sql_.forget_progress.bind(id).run() &&
+  return std::ranges::all_of(batch.forgotten_jobs, [this](std::int64_t id) {
+    return table<JobRow>().drop(id) && table<JobProgress>().drop(id) &&
            sql_.forget_attempts.bind(id).run() && sql_.forget_events.bind(id).run();
-  }
-  return good;
+  });
 }
 
 bool SqliteStore::write(const Batch& batch) {
-  return write_jobs(batch) && write_attempts(batch) && write_instances(batch) &&
-         write_intents(batch) && write_events(batch) && write_turns(batch) && forget(batch);
+  bool good = put(batch.new_jobs);
+  for (const JobRow& row : batch.new_jobs) good = good && table<JobProgress>().put(row.progress);
+  good = good && put(batch.progress);
+  FAILPOINT(store_jobs_written);
+  good = good && put(batch.attempts);
+  FAILPOINT(store_attempts_written);
+  for (const Place& place : batch.gone_instances) {
+    good = good && table<InstanceRow>().drop(place.gpu, place.start);
+  }
+  good = good && put(batch.instances);
+  FAILPOINT(store_instances_written);
+  for (const IntentRow& row : batch.met_intents) {
+    good = good && table<IntentRow>().drop(row.kind, row.subject);
+  }
+  good = good && put(batch.intents);
+  FAILPOINT(store_intents_written);
+  good = good && put(batch.events) && put(batch.peaks);
+  FAILPOINT(store_events_written);
+  good = good && put(batch.turns);
+  FAILPOINT(store_turns_written);
+  return good && forget(batch);
 }
 
 Status SqliteStore::commit(const Batch& batch) {
@@ -385,110 +286,46 @@ Status SqliteStore::commit(const Batch& batch) {
   return Error{fmt::format("the store {} cannot be written: {}", path_, reason)};
 }
 
-template <typename Row, typename Read>
-Status SqliteStore::read_all(Statement& statement, std::vector<Row>& rows, Read read) {
-  while (statement.next()) {
+template <typename Row>
+Status SqliteStore::read_each(Statement& statement, const auto& keep) {
+  bool good = true;
+  while (good && statement.next()) {
     Row row;
-    read(row);
-    if (!statement.sum_matches()) {
-      statement.reset();
-      return damaged(path_, "a row does not match its checksum");
-    }
-    rows.push_back(std::move(row));
+    good = TableOf<Row>::read(statement, row) && keep(row);
   }
   const bool whole = statement.done();
-  const std::string reason = why();
+  const std::string reason = good ? why() : "a row does not match its checksum or its job";
   statement.reset();
   if (!whole) return damaged(path_, reason);
   return {};
 }
 
-void read_attempt(Statement& sql, AttemptRow& row) {
-  row.job = sql.integer();
-  row.number = sql.integer();
-  row.state = sql.integer();
-  row.gpu = sql.text();
-  row.instance = sql.text();
-  row.profile = sql.text();
-  row.start = sql.integer();
-  row.started_us = sql.integer();
-  row.ended_us = sql.integer();
-  row.exit_code = sql.integer();
-  row.signal = sql.integer();
-  row.peak_gib = sql.real();
-  row.energy_j = sql.real();
-  row.reason = sql.text();
-}
-
-void read_instance(Statement& sql, InstanceRow& row) {
-  row.gpu = sql.text();
-  row.start = sql.integer();
-  row.profile = sql.text();
-  row.uuid = sql.text();
-  row.state = sql.integer();
-  row.changed_us = sql.integer();
-}
-
-void read_event(Statement& sql, EventRow& row) {
-  row.sequence = sql.integer();
-  row.at_us = sql.integer();
-  row.job = sql.integer();
-  row.kind = sql.text();
-  row.text = sql.text();
-}
-
-// A job and its progress, each with its sum.
-bool read_job(Statement& sql, JobRow& row) {
-  row.progress.id = sql.integer();
-  row.submitted_us = sql.integer();
-  row.uid = sql.integer();
-  row.gid = sql.integer();
-  row.name = sql.text();
-  row.key = sql.text();
-  row.spec = sql.text();
-  if (!sql.sum_matches()) return false;
-  sql.begin_sum();
-  const bool same = sql.integer() == row.progress.id;
-  row.progress.state = sql.integer();
-  row.progress.attempt = sql.integer();
-  row.progress.need_gib = sql.real();
-  row.progress.changed_us = sql.integer();
-  row.progress.reason = sql.text();
-  return same;
+// Both tables are in the order of the jobs.
+Status SqliteStore::read_jobs(std::vector<JobRow>& jobs) {
+  Status read = read_all(jobs);
+  auto job = jobs.begin();
+  if (read.ok()) {
+    read = read_each<JobProgress>(table<JobProgress>().all(), [&](JobProgress& progress) {
+      if (job == jobs.end() || job->progress.id != progress.id) return false;
+      (job++)->progress = std::move(progress);
+      return true;
+    });
+  }
+  if (read.ok() && job != jobs.end()) read = damaged(path_, "a job has no state");
+  return read;
 }
 
 Result<Contents> SqliteStore::load() {
   Contents contents;
-  bool jobs_good = true;
-  Status read = read_all(sql_.jobs, contents.jobs,
-                         [&](JobRow& row) { jobs_good = read_job(sql_.jobs, row) && jobs_good; });
-  if (read.ok() && !jobs_good) read = damaged(path_, "a job does not match its checksum");
-  if (read.ok()) {
-    read = read_all(sql_.attempts, contents.attempts,
-                    [&](AttemptRow& row) { read_attempt(sql_.attempts, row); });
-  }
-  if (read.ok()) {
-    read = read_all(sql_.instances, contents.instances,
-                    [&](InstanceRow& row) { read_instance(sql_.instances, row); });
-  }
-  if (read.ok()) {
-    read = read_all(sql_.intents, contents.intents, [&](IntentRow& row) {
-      row.kind = sql_.intents.text();
-      row.subject = sql_.intents.text();
-      row.made_us = sql_.intents.integer();
-    });
-  }
-  if (read.ok()) {
-    read = read_all(sql_.peaks, contents.peaks, [&](PeakRow& row) {
-      row.uid = sql_.peaks.integer();
-      row.name = sql_.peaks.text();
-      row.peak_gib = sql_.peaks.real();
-    });
-  }
+  Status read = read_jobs(contents.jobs);
+  if (read.ok()) read = read_all(contents.attempts);
+  if (read.ok()) read = read_all(contents.instances);
+  if (read.ok()) read = read_all(contents.intents);
+  if (read.ok()) read = read_all(contents.peaks);
   if (!read) return read.error();
-  if (!sql_.last_event.next()) return damaged(path_, why());
-  contents.last_event = sql_.last_event.integer();
-  sql_.last_event.reset();
+  const auto last = number_of(sql_.last_event);
+  if (!last) return damaged(path_, why());
+  contents.last_event = *last;
   FAILPOINT(store_loaded);
   return contents;
 }
@@ -498,7 +335,7 @@ Result<std::vector<EventRow>> SqliteStore::events(std::int64_t job, std::size_t 
   if (job != 0) sql.bind(job);
   sql.bind(static_cast<std::int64_t>(most));
   std::vector<EventRow> found;
-  const Status read = read_all(sql, found, [&](EventRow& row) { read_event(sql, row); });
+  const Status read = read_all(sql, found);
   if (!read) return read.error();
   return found;
 }
@@ -528,13 +365,7 @@ Result<Store::JournalSize> SqliteStore::journal_size() {
 Result<std::vector<TurnRow>> SqliteStore::turns(std::int64_t from, std::size_t most) {
   Statement& sql = sql_.turns_from.bind(from).bind(static_cast<std::int64_t>(most));
   std::vector<TurnRow> found;
-  const Status read = read_all(sql, found, [&](TurnRow& row) {
-    row.number = sql.integer();
-    row.at_us = sql.integer();
-    row.kind = static_cast<TurnKind>(sql.integer());
-    row.digest = sql.integer();
-    row.inputs = sql.text();
-  });
+  const Status read = read_all(sql, found);
   if (!read) return read.error();
   return found;
 }

@@ -189,12 +189,148 @@ TEST(SqliteStore, ANewerVersionIsRefusedByNameAndLeftAlone) {
   EXPECT_EQ(bytes_of(sample.file()), before);
 }
 
+// Files of each version, and rows, as programs wrote them before records described themselves.
+constexpr const char* kVersion1 = R"(
+CREATE TABLE jobs(id INTEGER PRIMARY KEY, submitted_us INTEGER NOT NULL, uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, spec TEXT NOT NULL,
+  sum INTEGER NOT NULL);
+CREATE TABLE progress(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  need_gib REAL NOT NULL, changed_us INTEGER NOT NULL, reason TEXT NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE attempts(job INTEGER NOT NULL, number INTEGER NOT NULL, state INTEGER NOT NULL,
+  gpu TEXT NOT NULL, instance TEXT NOT NULL, profile TEXT NOT NULL, start INTEGER NOT NULL,
+  started_us INTEGER NOT NULL, ended_us INTEGER NOT NULL, exit_code INTEGER NOT NULL,
+  signal INTEGER NOT NULL, peak_gib REAL NOT NULL, energy_j REAL NOT NULL, reason TEXT NOT NULL,
+  sum INTEGER NOT NULL, PRIMARY KEY(job, number)) WITHOUT ROWID;
+CREATE TABLE instances(gpu TEXT NOT NULL, start INTEGER NOT NULL, profile TEXT NOT NULL,
+  uuid TEXT NOT NULL, state INTEGER NOT NULL, changed_us INTEGER NOT NULL, sum INTEGER NOT NULL,
+  PRIMARY KEY(gpu, start)) WITHOUT ROWID;
+CREATE TABLE intents(kind TEXT NOT NULL, subject TEXT NOT NULL, made_us INTEGER NOT NULL,
+  sum INTEGER NOT NULL, PRIMARY KEY(kind, subject)) WITHOUT ROWID;
+CREATE TABLE events(sequence INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, job INTEGER NOT NULL,
+  kind TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL);
+CREATE INDEX events_of_job ON events(job, sequence);
+PRAGMA application_id=1347572801;
+PRAGMA user_version=1;
+)";
+constexpr const char* kVersion2 = R"(
+CREATE TABLE peaks(uid INTEGER NOT NULL, name TEXT NOT NULL, peak_gib REAL NOT NULL,
+  sum INTEGER NOT NULL, PRIMARY KEY(uid, name)) WITHOUT ROWID;
+PRAGMA user_version=2;
+)";
+constexpr const char* kVersion3 = R"(
+CREATE TABLE turns(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, kind INTEGER NOT NULL,
+  digest INTEGER NOT NULL, inputs BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE journal(first INTEGER NOT NULL);
+INSERT INTO journal VALUES(1);
+PRAGMA user_version=3;
+)";
+constexpr const char* kVersion3Rows = R"(
+INSERT INTO jobs VALUES(1,1700000000000000,1000,100,'train','k1','a spec',
+  5067931451946739226);
+INSERT INTO progress VALUES(1,2,1,4.5,1700000000000005,'it''s running',3292713260177074294);
+INSERT INTO attempts VALUES(1,1,1,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,0,-1,0,1.25,77.5,'',
+  -5010720361843248151);
+INSERT INTO instances VALUES('GPU-1',3,'1g.5gb','MIG-1',1,1700000000000002,337534152359878748);
+INSERT INTO intents VALUES('stop','1.1',1700000000000006,-7004605538102983600);
+INSERT INTO events VALUES(1,1700000000000000,1,'submitted','by ann',3662786403209964443);
+INSERT INTO events VALUES(2,1700000000000001,0,'foreign','left alone',7325322303707660697);
+INSERT INTO peaks VALUES(1000,'train',3.5,5297779101057558361);
+INSERT INTO turns VALUES(1,1700000000000000,1,-5,'begin',4828618250990339467);
+INSERT INTO turns VALUES(2,1700000000000001,0,7,'step',1897410119428014885);
+)";
+
+void run_sql(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  sqlite3_open(path.c_str(), &database);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+}
+
+// The rows above.
+Batch version3_rows() {
+  Batch batch;
+  JobRow job;
+  job.progress = {1, 2, 1, 4.5, 1'700'000'000'000'005, "it's running"};
+  job.submitted_us = 1'700'000'000'000'000;
+  job.uid = 1000;
+  job.gid = 100;
+  job.name = "train";
+  job.key = "k1";
+  job.spec = "a spec";
+  batch.new_jobs = {job};
+  batch.attempts = {
+      {1, 1, 1, "GPU-1", "MIG-1", "1g.5gb", 3, 1'700'000'000'000'003, 0, -1, 0, 1.25, 77.5, ""}};
+  batch.instances = {{"GPU-1", 3, "1g.5gb", "MIG-1", 1, 1'700'000'000'000'002}};
+  batch.intents = {{"stop", "1.1", 1'700'000'000'000'006}};
+  batch.events = {{1, 1'700'000'000'000'000, 1, "submitted", "by ann"},
+                  {2, 1'700'000'000'000'001, 0, "foreign", "left alone"}};
+  batch.peaks = {{1000, "train", 3.5}};
+  batch.turns = {{1, 1'700'000'000'000'000, TurnKind::kBegin, -5, "begin"},
+                 {2, 1'700'000'000'000'001, TurnKind::kStep, 7, "step"}};
+  return batch;
+}
+
 TEST(SqliteStore, AnOlderVersionIsMovedUp) {
+  for (const std::string& sql : {std::string(kVersion1), std::string(kVersion1) + kVersion2}) {
+    TemporaryFolder folder;
+    run_sql(store_file(folder.path()), sql);
+    MemoryStore model;
+    write_some(*opened(folder.path()), model, 5, 20);
+    EXPECT_EQ(*opened(folder.path())->load(), *model.load());
+  }
+}
+
+TEST(SqliteStore, AFileOfVersion3OpensAndHoldsWhatWasWritten) {
   TemporaryFolder folder;
-  ASSERT_TRUE(make_oldest_version(store_file(folder.path())).ok());
+  run_sql(store_file(folder.path()),
+          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows);
   MemoryStore model;
-  write_some(*opened(folder.path()), model, 5, 20);
-  EXPECT_EQ(*opened(folder.path())->load(), *model.load());
+  ASSERT_TRUE(model.commit(version3_rows()).ok());
+  const auto store = opened(folder.path());
+  const auto contents = store->load();
+  ASSERT_TRUE(contents.ok()) << contents.error().message;
+  EXPECT_EQ(*contents, *model.load());
+  EXPECT_EQ(*store->events(0, 10), *model.events(0, 10));
+  EXPECT_EQ(*store->turns(0, 10), *model.turns(0, 10));
+  // And it goes on being written.
+  Batch more = batch_with_turn(3, TurnKind::kStep);
+  more.progress = {{1, 5, 1, 4.5, 1'700'000'000'000'009, "done"}};
+  ASSERT_TRUE(store->commit(more).ok());
+  EXPECT_EQ(store->load()->jobs.at(0).progress.reason, "done");
+}
+
+// Every table and index with its columns, and every row, as text.
+std::string everything_in(const std::string& path) {
+  std::string text;
+  sqlite3* database = nullptr;
+  sqlite3_open(path.c_str(), &database);
+  const auto append = [](void* out, int columns, char** values, char**) {
+    for (int i = 0; i < columns; ++i) {
+      *static_cast<std::string*>(out) += std::string(values[i] == nullptr ? "-" : values[i]) + "|";
+    }
+    *static_cast<std::string*>(out) += "\n";
+    return 0;
+  };
+  for (const std::string table : {"jobs", "progress", "attempts", "instances", "intents", "events",
+                                  "peaks", "turns", "journal"}) {
+    for (const std::string& sql :
+         {"PRAGMA table_info(" + table + ")", "PRAGMA index_list(" + table + ")",
+          "SELECT wr FROM pragma_table_list WHERE name='" + table + "'",
+          "SELECT * FROM " + table}) {
+      EXPECT_EQ(sqlite3_exec(database, sql.c_str(), append, &text, nullptr), SQLITE_OK) << sql;
+    }
+  }
+  sqlite3_close(database);
+  return text;
+}
+
+TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion3) {
+  TemporaryFolder today;
+  ASSERT_TRUE(opened(today.path())->commit(version3_rows()).ok());
+  TemporaryFolder then;
+  run_sql(store_file(then.path()), std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows);
+  EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
 }
 
 TEST(SqliteStore, ADatabaseOfSomebodyElseIsRefused) {

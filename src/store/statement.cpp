@@ -23,13 +23,11 @@ Statement& Statement::operator=(Statement&& other) noexcept {
 
 Statement& Statement::bind(std::int64_t value) {
   sqlite3_bind_int64(statement_, ++bound_, value);
-  sum_.add(value);
   return *this;
 }
 
 Statement& Statement::bind(double value) {
   sqlite3_bind_double(statement_, ++bound_, value);
-  sum_.add(value);
   return *this;
 }
 
@@ -37,12 +35,6 @@ Statement& Statement::bind(double value) {
 Statement& Statement::bind(std::string_view text) {
   const char* data = text.data() == nullptr ? "" : text.data();
   sqlite3_bind_text64(statement_, ++bound_, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  sum_.add(text);
-  return *this;
-}
-
-Statement& Statement::bind_sum() {
-  sqlite3_bind_int64(statement_, ++bound_, sum_.value());
   return *this;
 }
 
@@ -50,14 +42,12 @@ bool Statement::run() {
   const int code = sqlite3_step(statement_);
   const int reset_code = sqlite3_reset(statement_);
   bound_ = 0;
-  sum_ = RowSum{};
   return code == SQLITE_DONE && reset_code == SQLITE_OK;
 }
 
 bool Statement::next() {
   const int code = sqlite3_step(statement_);
   column_ = 0;
-  sum_ = RowSum{};
   done_ = code == SQLITE_DONE;
   return code == SQLITE_ROW;
 }
@@ -66,32 +56,21 @@ void Statement::reset() {
   sqlite3_reset(statement_);
   bound_ = 0;
   done_ = false;
-  sum_ = RowSum{};
 }
 
 std::int64_t Statement::integer() {
-  const std::int64_t value = sqlite3_column_int64(statement_, column_++);
-  sum_.add(value);
-  return value;
+  return sqlite3_column_int64(statement_, column_++);
 }
 
 double Statement::real() {
-  const double value = sqlite3_column_double(statement_, column_++);
-  sum_.add(value);
-  return value;
+  return sqlite3_column_double(statement_, column_++);
 }
 
 std::string Statement::text() {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column_));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column_));
   ++column_;
-  std::string value = data == nullptr ? std::string() : std::string(data, size);
-  sum_.add(value);
-  return value;
-}
-
-bool Statement::sum_matches() {
-  return sqlite3_column_int64(statement_, column_++) == sum_.value();
+  return data == nullptr ? std::string() : std::string(data, size);
 }
 
 }  // namespace partita::store

@@ -1,4 +1,4 @@
-// Statement: one prepared SQL statement, with a checksum over the row that is written or read.
+// Statement: one prepared SQL statement.
 #pragma once
 
 #include <sqlite3.h>
@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/row_sum.h"
 
 namespace partita::store {
 
@@ -28,7 +27,6 @@ class Statement {
   Statement& bind(std::int64_t value);
   Statement& bind(double value);
   Statement& bind(std::string_view text);
-  Statement& bind_sum();  // of all that was bound since run() or the beginning
 
   // Runs to the end and makes ready for the next row. False: the connection has the error.
   bool run();
@@ -40,16 +38,12 @@ class Statement {
   std::int64_t integer();
   double real();
   std::string text();
-  // Whether the sum in the next column is that of the columns read before it.
-  bool sum_matches();
-  void begin_sum() { sum_ = RowSum{}; }
 
  private:
   sqlite3_stmt* statement_ = nullptr;
   int bound_ = 0;
   int column_ = 0;
   bool done_ = false;
-  RowSum sum_;
 };
 
 }  // namespace partita::store

@@ -1,16 +1,26 @@
 // Store: the durable state of a daemon, and the one way to change it: a batch, whole or not at all.
 //
-// Rows are plain records; what a state or a kind means is the business of who writes them. The
-// format on disk is described in docs/concepts/live.md.
+// Rows are plain records that describe themselves (base/record.h): tables and statements, checksums
+// and digests follow from what stands here. What a state or a kind means is the business of who
+// writes them. The format on disk is described in docs/concepts/live.md.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/record.h"
 #include "base/result.h"
 
 namespace partita::store {
+
+// The table of a kind of row. A row within a row stands in its own table, and its key in this one.
+struct Table {
+  std::string_view name;
+  int keys = 1;       // so many of the first columns say which row it is
+  bool once = false;  // written once: a second of that key is an error
+};
 
 // What changes during the life of a job.
 struct JobProgress {
@@ -21,6 +31,11 @@ struct JobProgress {
   std::int64_t changed_us = 0;
   std::string reason;  // why it is in that state
 
+  static constexpr Table kTable{"progress"};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "id", row.id, "state", row.state, "attempt", row.attempt, "need_gib",
+                row.need_gib, "changed_us", row.changed_us, "reason", row.reason);
+  }
   bool operator==(const JobProgress&) const = default;
 };
 
@@ -33,6 +48,11 @@ struct JobRow {
   std::string key;   // of the submission; the same key of one owner is the same job
   std::string spec;  // what to run, as the owner of the store writes it
 
+  static constexpr Table kTable{"jobs", 1, true};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "progress", row.progress, "submitted_us", row.submitted_us, "uid", row.uid,
+                "gid", row.gid, "name", row.name, "key", row.key, "spec", row.spec);
+  }
   bool operator==(const JobRow&) const = default;
 };
 
@@ -53,6 +73,14 @@ struct AttemptRow {
   double energy_j = 0;
   std::string reason;  // of the end
 
+  static constexpr Table kTable{"attempts", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "job", row.job, "number", row.number, "state", row.state, "gpu", row.gpu,
+                "instance", row.instance, "profile", row.profile, "start", row.start, "started_us",
+                row.started_us, "ended_us", row.ended_us, "exit_code", row.exit_code, "signal",
+                row.signal, "peak_gib", row.peak_gib, "energy_j", row.energy_j, "reason",
+                row.reason);
+  }
   bool operator==(const AttemptRow&) const = default;
 };
 
@@ -65,6 +93,11 @@ struct InstanceRow {
   std::int64_t state = 0;
   std::int64_t changed_us = 0;
 
+  static constexpr Table kTable{"instances", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "gpu", row.gpu, "start", row.start, "profile", row.profile, "uuid", row.uuid,
+                "state", row.state, "changed_us", row.changed_us);
+  }
   bool operator==(const InstanceRow&) const = default;
 };
 
@@ -74,6 +107,10 @@ struct IntentRow {
   std::string subject;  // "12.1" or "GPU-...:4"
   std::int64_t made_us = 0;
 
+  static constexpr Table kTable{"intents", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "kind", row.kind, "subject", row.subject, "made_us", row.made_us);
+  }
   bool operator==(const IntentRow&) const = default;
 };
 
@@ -84,6 +121,11 @@ struct EventRow {
   std::string kind;
   std::string text;
 
+  static constexpr Table kTable{"events", 1, true};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "sequence", row.sequence, "at_us", row.at_us, "job", row.job, "kind",
+                row.kind, "text", row.text);
+  }
   bool operator==(const EventRow&) const = default;
 };
 
@@ -93,6 +135,10 @@ struct PeakRow {
   std::string name;
   double peak_gib = 0;
 
+  static constexpr Table kTable{"peaks", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "uid", row.uid, "name", row.name, "peak_gib", row.peak_gib);
+  }
   bool operator==(const PeakRow&) const = default;
 };
 
@@ -109,12 +155,24 @@ struct TurnRow {
   std::int64_t digest = 0;  // of what came out
   std::string inputs;
 
+  static constexpr Table kTable{"turns", 1, true};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "number", row.number, "at_us", row.at_us, "kind", row.kind, "digest",
+                row.digest);
+    visit(Field{.name = "inputs", .bytes = true}, row.inputs);
+  }
   bool operator==(const TurnRow&) const = default;
 };
 
+// Which InstanceRow.
 struct Place {
   std::string gpu;
   std::int64_t start = 0;
+
+  static void fields(auto& place, auto&& visit) {
+    visit_named(visit, "gpu", place.gpu, "start", place.start);
+  }
+  bool operator==(const Place&) const = default;
 };
 
 // Everything one turn of the daemon writes.
@@ -131,8 +189,21 @@ struct Batch {
   std::vector<std::int64_t> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
 
-  bool empty() const;
-  void clear();
+  static void fields(auto& batch, auto&& visit) {
+    visit_named(visit, "new_jobs", batch.new_jobs, "progress", batch.progress, "attempts",
+                batch.attempts, "instances", batch.instances, "gone_instances",
+                batch.gone_instances, "intents", batch.intents, "met_intents", batch.met_intents,
+                "events", batch.events, "peaks", batch.peaks, "forgotten_jobs",
+                batch.forgotten_jobs);
+    visit(Field{.name = "turns", .digest = false}, batch.turns);
+  }
+
+  bool empty() const {
+    bool empty = true;
+    fields(*this, [&](const Field&, const auto& rows) { empty = empty && rows.empty(); });
+    return empty;
+  }
+  void clear() { *this = Batch{}; }
 };
 
 // Everything that is there, events and turns aside.

@@ -23,8 +23,8 @@ namespace {
 
 TEST_F(Live, AJobRunsAndItsStoryIsTold) {
   ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
-  const std::string id =
-      submit({"--name", "hello", "--mem", "3G", "--", "/bin/echo", "a  b", "$HOME"});
+  const std::string id = submit({"--name", "hello", "--mem", "3G", "--comment", "the first one",
+                                 "--", "/bin/echo", "a  b", "$HOME"});
   partita({"wait", id});
   EXPECT_EQ(partita({"logs", id}), "a  b $HOME\n");
   const Json story = job(id);
@@ -33,6 +33,9 @@ TEST_F(Live, AJobRunsAndItsStoryIsTold) {
   EXPECT_EQ(story["attempts"][0]["exit_code"], 0);
   EXPECT_TRUE(has_event(story, "submitted") && has_event(story, "running"));
   EXPECT_NE(partita({"job", id}).find("done"), std::string::npos);
+  EXPECT_NE(partita({"job", id}).find("comment     the first one\n"), std::string::npos);
+  EXPECT_EQ(Json::parse(partita({"queue", "--all", "--json"}))["jobs"][0]["comment"],
+            "the first one");
 }
 
 TEST_F(Live, ExitCodesAndSignalsAreKept) {

@@ -67,6 +67,12 @@ const std::vector<Ban>& bans() {
       {Form::kPhrase, "steady_clock", clock, timeless},
       {Form::kPhrase, "high_resolution_clock", clock, timeless},
       {Form::kPhrase, "using namespace std", "write std:: where it is meant"},
+      // What is shown is no row.
+      {Form::kPhrase,
+       "store",
+       "show a view of control/views.h",
+       {"src/api/"},
+       {"src/api/api_fuzz.cpp", "src/api/service_test.cpp"}},
       // A test or benchmark is its own main(), so it may ask.
       {Form::kCall,
        "getenv",

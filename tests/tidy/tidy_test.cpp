@@ -234,6 +234,12 @@ TEST(Rule, TheEnvironmentIsReadInMainOnly) {
   EXPECT_EQ(count(banned_calls, "tests/golden/a.cpp", "std::getenv(x)"), 0U);
 }
 
+TEST(Rule, TheInterfaceShowsViewsAndNoRowsOfTheStore) {
+  EXPECT_EQ(count(banned_calls, "src/api/service.cpp", "const store::JobRow& row"), 1U);
+  EXPECT_EQ(count(banned_calls, "src/api/service_test.cpp", "const store::JobRow& row"), 0U);
+  EXPECT_EQ(count(banned_calls, "src/daemon/a.cpp", "const store::JobRow& row"), 0U);
+}
+
 TEST(Rule, RoomsThatMustRepeatExactlyHaveNoWallClock) {
   EXPECT_EQ(count(banned_calls, "src/policies/a.cpp", "std::chrono::steady_clock::now()"), 1U);
   EXPECT_EQ(count(banned_calls, "src/cli/a.cpp", "std::chrono::steady_clock::now()"), 0U);

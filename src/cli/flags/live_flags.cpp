@@ -193,6 +193,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
                  "PARTITA_PID is the job's process. Split into words, not given to a shell.",
      .verbs = set_of(Verb::kSubmit), .check = check_command, .typed = "checkpoint"},
+    {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
+     .sentence = "A line of text for people; job and queue --json show it.",
+     .verbs = set_of(Verb::kSubmit)},
     {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
      .verbs = set_of(Verb::kSubmit)},

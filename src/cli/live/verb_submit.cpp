@@ -75,6 +75,7 @@ Result<Json> body_of(const Values& values) {
   if (values.is_set("job-checkpoint")) {
     body["checkpoint"] = *split_command(values.text("job-checkpoint"));
   }
+  if (values.is_set("comment")) body["comment"] = values.text("comment");
   body["array"] = values.count("array");
   body["key"] = fresh_key();
   return body;

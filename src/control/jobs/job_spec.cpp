@@ -3,86 +3,59 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
-#include "base/text.h"
+#include "base/record_text.h"
 #include "workload/curves.h"
 
 namespace partita::control {
 namespace {
 
-constexpr std::string_view kFormat = "spec1";
-// With a time limit behind the rest; jobs without one are written as ever, so that an older program
-// reads them.
-constexpr std::string_view kFormatWithLimit = "spec2";
+// A job is written in the first format that has all of it, so that an older program reads those
+// that use nothing newer.
+struct Format {
+  std::string_view name;
+  std::span<const Encoding> parts;
+};
+constexpr std::array kParts{Encoding::kPositional, Encoding::kTail, Encoding::kNamed};
+constexpr std::array kFormats = std::to_array<Format>({
+    {"spec1", std::span(kParts).first(1)},
+    {"spec2", std::span(kParts).first(2)},
+    {"spec3", kParts},
+});
 constexpr double kGuessSeconds = 3600;  // on the whole GPU, when nothing is known
 constexpr Micros kNoDeadline = Micros::seconds(30LL * 24 * 3600);
-constexpr double kMemoryGibMax = 10'000;
-constexpr double kSecondsMax = 10.0 * 366 * 24 * 3600;
 
-void put(std::string& text, std::string_view field) {
-  text += std::to_string(field.size());
-  text += ':';
-  text += field;
-}
-
-void put_list(std::string& text, const std::vector<std::string>& list) {
-  put(text, std::to_string(list.size()));
-  for (const std::string& each : list) put(text, each);
-}
-
-std::string number_text(const std::optional<Micros>& time) {
-  return time ? std::to_string(time->count) : std::string();
-}
-
-// Reads the fields back; once one is wrong, all that follow are.
-class Fields {
+// Each text behind its length, so that any byte may stand in it.
+class Counted {
  public:
-  explicit Fields(std::string_view text) : text_(text) {}
+  void put(std::string_view each) {
+    text += std::to_string(each.size());
+    text += ':';
+    text += each;
+  }
+  std::string text;
+};
 
-  std::string_view next() {
+class CountedReader {
+ public:
+  explicit CountedReader(std::string_view text) : text_(text) {}
+
+  std::optional<std::string_view> next() {
     const auto colon = text_.find(':');
     const auto size =
         colon == std::string_view::npos ? std::nullopt : parse_int(text_.substr(0, colon));
-    if (!size || *size < 0 || static_cast<std::size_t>(*size) > text_.size() - colon - 1) {
-      good_ = false;
-      text_ = {};
-      return {};
-    }
-    const std::string_view field = text_.substr(colon + 1, static_cast<std::size_t>(*size));
-    text_.remove_prefix(colon + 1 + field.size());
-    return field;
+    if (!size || *size < 0 || static_cast<std::size_t>(*size) > text_.size() - colon - 1) return {};
+    const std::string_view each = text_.substr(colon + 1, static_cast<std::size_t>(*size));
+    text_.remove_prefix(colon + 1 + each.size());
+    return each;
   }
-
-  std::vector<std::string> list() {
-    const auto count = parse_int(next());
-    good_ = good_ && count && *count >= 0;
-    std::vector<std::string> list;
-    for (std::int64_t i = 0; good_ && i < *count; ++i) list.emplace_back(next());
-    return list;
-  }
-
-  std::optional<Micros> time() {
-    const std::string_view field = next();
-    if (field.empty()) return {};
-    const auto count = parse_int(field);
-    good_ = good_ && count;
-    return Micros{count.value_or(0)};
-  }
-
-  std::optional<double> number() {
-    const std::string_view field = next();
-    if (field.empty()) return {};
-    const auto value = parse_double(field);
-    good_ = good_ && value;
-    return value;
-  }
-
-  bool good_to_the_end() const { return good_ && text_.empty(); }
+  bool at_end() const { return text_.empty(); }
 
  private:
   std::string_view text_;
-  bool good_ = true;
 };
 
 bool has_null(const std::vector<std::string>& list) {
@@ -103,25 +76,42 @@ std::size_t bytes_of(const std::vector<std::string>& list) {
   return bytes;
 }
 
-Status check_numbers(const JobSpec& spec) {
-  if (spec.memory_gib && !(*spec.memory_gib > 0 && *spec.memory_gib <= kMemoryGibMax)) {
-    return Error{fmt::format("memory of {:g} GiB; wanted above 0 and at most {:g}, or auto",
-                             *spec.memory_gib, kMemoryGibMax)};
+// Numbers and texts against what their descriptions say; the first that is wrong is kept.
+class CheckField {
+ public:
+  void operator()(const Field& field, double value) {
+    if (value > 0 && value <= field.most) return;
+    refuse("{} is {:g}; wanted above 0 and at most {:.15g}", field.name, value, field.most);
   }
-  for (const auto& time : spec.times) {
-    if (time && !(time->count > 0 && time->to_seconds() <= kSecondsMax)) {
-      return Error{"a time on a slice must be above 0 and at most ten years"};
+  void operator()(const Field& field, Micros value) { (*this)(field, value.to_seconds()); }
+  void operator()(const Field& field, const std::string& value) {
+    if (static_cast<double>(value.size()) > field.most) {
+      refuse("{} has {} bytes; wanted at most {:g}", field.name, value.size(), field.most);
+    }
+    const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+    if (field.line && std::ranges::any_of(value, control)) {
+      refuse("{} has a control character; wanted one line of text", field.name);
     }
   }
-  if (spec.time_limit &&
-      !(spec.time_limit->count > 0 && spec.time_limit->to_seconds() <= kSecondsMax)) {
-    return Error{"a time limit must be above 0 and at most ten years"};
+  template <typename T>
+  void operator()(const Field& field, const T& value) {
+    if constexpr (kIsOptional<T>) {
+      if (value) (*this)(field, *value);
+    } else if constexpr (WholeNumber<T>) {
+      (*this)(field, static_cast<double>(value));
+    } else {
+      for (const auto& each : value) (*this)(field, each);
+    }
   }
-  if (spec.deadline && !(spec.deadline->count > 0 && spec.deadline->to_seconds() <= 1e11)) {
-    return Error{"the deadline is no instant of this age"};
+
+  Status why;
+
+ private:
+  template <typename... Parts>
+  void refuse(fmt::format_string<Parts...> sentence, Parts&&... parts) {
+    if (why.ok()) why = Error{fmt::format(sentence, std::forward<Parts>(parts)...)};
   }
-  return {};
-}
+};
 
 Status check_environment(const JobSpec& spec, const Limits& limits) {
   if (spec.environment.size() > limits.environment_entries_max) {
@@ -181,12 +171,13 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
         "the name '{}' of {} bytes; wanted 1 to {} letters, digits, '.', '_' and '-'",
         spec.name.substr(0, limits.name_bytes_max), spec.name.size(), limits.name_bytes_max)};
   }
-  if (!spec.directory.starts_with('/') || spec.directory.size() > 4096) {
-    return Error{fmt::format("the directory '{}'; wanted an absolute path of at most 4096 bytes",
-                             spec.directory.substr(0, 64))};
+  if (!spec.directory.starts_with('/')) {
+    return Error{
+        fmt::format("the directory '{}'; wanted an absolute path", spec.directory.substr(0, 64))};
   }
-  const Status numbers = check_numbers(spec);
-  if (!numbers) return numbers;
+  CheckField check;
+  JobSpec::fields(spec, check);
+  if (!check.why) return check.why;
   const Micros most = limits.time_limit_max;
   if (spec.time_limit && most > Micros{} && *spec.time_limit > most) {
     return Error{fmt::format("a time limit of {:g} s; at most {:g} s here",
@@ -196,35 +187,26 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
 }
 
 std::string encode_spec(const JobSpec& spec) {
-  std::string text;
-  put(text, spec.time_limit ? kFormatWithLimit : kFormat);
-  put_list(text, spec.argv);
-  put_list(text, spec.environment);
-  put(text, spec.directory);
-  put(text, spec.name);
-  put(text, spec.memory_gib ? fmt::format("{}", *spec.memory_gib) : std::string());
-  put(text, number_text(spec.deadline));
-  for (const auto& time : spec.times) put(text, number_text(time));
-  put_list(text, spec.checkpoint);
-  if (spec.time_limit) put(text, number_text(spec.time_limit));
-  return text;
+  std::size_t format = uses(spec, Encoding::kNamed) ? 2 : uses(spec, Encoding::kTail) ? 1 : 0;
+  Counted out;
+  out.put(kFormats[format].name);
+  for (const Encoding encoding : kFormats[format].parts)
+    JobSpec::fields(spec, TextWriter(out, encoding));
+  return std::move(out.text);
 }
 
 Result<JobSpec> decode_spec(std::string_view text) {
-  Fields fields(text);
-  const std::string_view format = fields.next();
-  const bool known = format == kFormat || format == kFormatWithLimit;
+  CountedReader source(text);
+  TextReader reader(source);
+  const std::string_view name = reader.text();
+  const auto format = std::ranges::find(kFormats, name, &Format::name);
   JobSpec spec;
-  spec.argv = fields.list();
-  spec.environment = fields.list();
-  spec.directory = fields.next();
-  spec.name = fields.next();
-  spec.memory_gib = fields.number();
-  spec.deadline = fields.time();
-  for (auto& time : spec.times) time = fields.time();
-  spec.checkpoint = fields.list();
-  if (format == kFormatWithLimit) spec.time_limit = fields.time();
-  if (!known || !fields.good_to_the_end()) return Error{"a stored job cannot be read"};
+  if (format != std::end(kFormats)) {
+    for (const Encoding encoding : format->parts) reader.read(spec, encoding);
+  }
+  if (format == std::end(kFormats) || !reader.good_to_the_end()) {
+    return Error{"a stored job cannot be read"};
+  }
   return spec;
 }
 

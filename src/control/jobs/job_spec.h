@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/record.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "control/limits.h"
@@ -14,6 +15,10 @@
 
 namespace partita::control {
 
+// Ten years: of a run, and of a limit of one.
+inline constexpr double kSpanSecondsMax = 10.0 * 366 * 24 * 3600;
+
+// Everything that the owner of a job says about it; docs/internals/adding/job-field.md adds to it.
 struct JobSpec {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // NAME=VALUE, beside what every job gets
@@ -24,7 +29,52 @@ struct JobSpec {
   std::array<std::optional<Micros>, workload::kSliceSizeCount> times;
   std::vector<std::string> checkpoint;  // a command; empty: none
   std::optional<Micros> time_limit;     // of each attempt
+  std::optional<std::string> comment;   // for people
 
+  static void fields(auto& spec, auto&& visit) {
+    visit(Field{.name = "argv",
+                .doc = "The program and its arguments",
+                .shown = Shown::kInLists,
+                .required = true},
+          spec.argv);
+    visit(
+        Field{
+            .name = "env", .doc = "NAME=VALUE, beside what every job gets", .shown = Shown::kNever},
+        spec.environment);
+    visit(Field{.name = "directory", .doc = "Where it runs", .most = 4096, .required = true},
+          spec.directory);
+    visit(Field{.name = "name",
+                .doc = "Jobs of one name are expected to need the same memory",
+                .shown = Shown::kInLists},
+          spec.name);
+    visit(Field{.name = "memory_gib",
+                .doc = "GPU memory it needs; without it that is found out",
+                .most = 10'000,
+                .absent = "auto"},
+          spec.memory_gib);
+    visit(Field{.name = "deadline_s",
+                .doc = "When it should be done, in seconds since 1970",
+                .most = 1e11},
+          spec.deadline);
+    visit(Field{.name = "times_s",
+                .doc = "How long it takes, by compute slices of its slice",
+                .most = kSpanSecondsMax},
+          spec.times);
+    visit(Field{.name = "checkpoint", .doc = "Command that saves its work before it is stopped"},
+          spec.checkpoint);
+    visit(Field{.name = "time_limit_s",
+                .doc = "How long each attempt may run",
+                .most = kSpanSecondsMax,
+                .encoding = Encoding::kTail},
+          spec.time_limit);
+    visit(Field{.name = "comment",
+                .doc = "A line of text for people",
+                .most = 1024,
+                .encoding = Encoding::kNamed,
+                .shown = Shown::kInLists,
+                .line = true},
+          spec.comment);
+  }
   bool operator==(const JobSpec&) const = default;
 };
 

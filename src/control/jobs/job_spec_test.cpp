@@ -30,6 +30,8 @@ JobSpec random_spec(Rng& rng) {
     if (rng.below(2) == 0) time = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   }
   for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
+  if (rng.below(2) == 0) spec.time_limit = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
+  if (rng.below(3) == 0) spec.comment = random_bytes(rng, 30);
   return spec;
 }
 
@@ -40,6 +42,58 @@ TEST(JobSpec, WhatIsWrittenIsReadBack) {
     const Result<JobSpec> read = decode_spec(encode_spec(spec));
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(*read, spec);
+  }
+}
+
+TEST(JobSpec, ItsTextIsWhatOlderProgramsWrote) {
+  JobSpec spec;
+  spec.argv = {"./train", "--fast"};
+  spec.environment = {"A=b"};
+  spec.directory = "/tmp";
+  spec.name = "train";
+  EXPECT_EQ(encode_spec(spec), "5:spec11:27:./train6:--fast1:13:A=b4:/tmp5:train0:0:0:0:0:0:0:1:0");
+  spec.memory_gib = 9.62;
+  spec.deadline = Micros{1'700'000'000'000'000};
+  spec.times[0] = Micros{1'200'000'000};
+  spec.times[4] = Micros{300'000'000};
+  spec.checkpoint = {"save", "now"};
+  EXPECT_EQ(encode_spec(spec),
+            "5:spec11:27:./train6:--fast1:13:A=b4:/"
+            "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now");
+  spec.time_limit = Micros{60'000'000};
+  EXPECT_EQ(
+      encode_spec(spec),
+      "5:spec21:27:./train6:--fast1:13:A=b4:/"
+      "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now8:60000000");
+}
+
+TEST(JobSpec, ACommentStandsByItsNameBehindTheRest) {
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  spec.comment = "a line";
+  const std::string rest = "1:11:x1:01:/1:n0:0:0:0:0:0:0:1:00:";
+  EXPECT_EQ(encode_spec(spec), "5:spec3" + rest + "7:comment6:a line");
+  EXPECT_FALSE(decode_spec("5:spec3" + rest + "8:surprise6:a line").ok());
+  EXPECT_FALSE(decode_spec("5:spec4" + rest).ok());
+}
+
+TEST(JobSpec, ACommentIsOneLineOfBoundedLength) {
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  for (const std::string& good : {std::string(), std::string(1024, 'x'), std::string("für wen?")}) {
+    spec.comment = good;
+    EXPECT_TRUE(check_spec(spec, {}).ok()) << good;
+  }
+  spec.comment = std::string(1025, 'x');
+  EXPECT_EQ(check_spec(spec, {}).error().message, "comment has 1025 bytes; wanted at most 1024");
+  for (const char* bad : {"two\nlines", "\033[31m", "\x7f"}) {
+    spec.comment = bad;
+    EXPECT_EQ(check_spec(spec, {}).error().message,
+              "comment has a control character; wanted one line of text");
   }
 }
 

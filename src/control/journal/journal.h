@@ -27,6 +27,11 @@ struct Beginning {
   std::vector<GpuFact> gpus;
   std::vector<Inventory> inventories;
   std::vector<launch::Report> attempts;
+
+  static auto parts(auto& self) {
+    return std::tie(self.version, self.policy, self.seed, self.options, self.model, self.gpus,
+                    self.inventories, self.attempts);
+  }
 };
 
 std::string encode_beginning(const Beginning& beginning);

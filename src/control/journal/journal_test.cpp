@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "base/row_sum.h"
 #include "control/journal/journal_replay.h"
 #include "control/journal/recorder.h"
 #include "mig/gpu_model.h"
@@ -232,6 +233,103 @@ TEST(Journal, EverythingATurnSaysIsInItsDigest) {
   EXPECT_TRUE(changed([](Turn& t) { t.replies.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.effects.emplace_back(Stop{}); }));
   EXPECT_FALSE(changed([](Turn& t) { t.batch.turns.emplace_back(); }));
+}
+
+// ---- bytes that older programs wrote and newer ones must go on writing
+
+std::int64_t sum_of_bytes(std::string_view bytes) {
+  RowSum sum;
+  sum.add(bytes);
+  return sum.value();
+}
+
+// Every row and every effect, each field different from its neighbours.
+Turn full_turn() {
+  Turn turn;
+  store::JobRow job;
+  job.progress = {
+      .id = 1, .state = 2, .attempt = 3, .need_gib = 4.5, .changed_us = 5, .reason = "six"};
+  job.submitted_us = 7;
+  job.uid = 8;
+  job.gid = 9;
+  job.name = "ten";
+  job.key = "eleven";
+  job.spec = "twelve";
+  turn.batch.new_jobs = {job};
+  turn.batch.progress = {job.progress};
+  turn.batch.attempts = {{.job = 1,
+                          .number = 2,
+                          .state = 3,
+                          .gpu = "GPU-4",
+                          .instance = "MIG-5",
+                          .profile = "1g.5gb",
+                          .start = 6,
+                          .started_us = 7,
+                          .ended_us = 8,
+                          .exit_code = 9,
+                          .signal = 10,
+                          .peak_gib = 11.5,
+                          .energy_j = 12.5,
+                          .reason = "thirteen"}};
+  turn.batch.instances = {{"GPU-1", 2, "3g.20gb", "MIG-4", 5, 6}};
+  turn.batch.gone_instances = {{"GPU-7", 8}};
+  turn.batch.intents = {{"launch", "9.1", 10}};
+  turn.batch.met_intents = {{"stop", "11.1", 12}};
+  turn.batch.events = {{13, 14, 15, "kind", "text"}};
+  turn.batch.peaks = {{16, "name", 17.5}};
+  turn.batch.forgotten_jobs = {18, 19};
+  turn.batch.turns = {{20, 21, store::TurnKind::kBegin, 22, "inputs"}};
+  turn.replies = {{23, Reply::Kind::kFull, {24, 25}, "message"}};
+  Launch launch;
+  launch.start.key = {26, 27};
+  launch.start.argv = {"a", "b"};
+  launch.start.environment = {"C=d"};
+  launch.start.directory = "/e";
+  launch.start.owner = {28, 29};
+  launch.start.checkpoint = {"f"};
+  launch.start.time_limit = Micros{30};
+  launch.instance = {GpuId{31}, 32, "MIG-33"};
+  turn.effects.emplace_back(std::move(launch));
+  turn.effects.emplace_back(Stop{{34, 35}, true});
+  turn.effects.emplace_back(Forget{{36, 37}});
+  turn.effects.emplace_back(Create{GpuId{38}, {3, 4}});
+  turn.effects.emplace_back(Destroy{GpuId{39}, {1, 2}, {GpuId{40}, 41, "MIG-42"}});
+  return turn;
+}
+
+TEST(Journal, DigestsAndBytesAreThoseThatOlderProgramsWrote) {
+  EXPECT_EQ(digest_of(full_turn()), 2287520881008345579);
+  std::string bytes;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    InputWriter writer;
+    for (const auto& inputs : random_turns(seed)) bytes += writer.encode(inputs);
+  }
+  EXPECT_EQ(bytes.size(), 32'826U);
+  EXPECT_EQ(sum_of_bytes(bytes), 2201503175964687327);
+  Beginning beginning = some_beginning();
+  mig::GpuModel& model = beginning.model = {};  // a model of its own: those of the catalogue change
+  model.key = "key";
+  model.title = "title";
+  model.compute_slices = 7;
+  model.memory_slices = 8;
+  model.sms_without_mig = 108;
+  mig::Profile& profile = model.profiles.emplace_back();
+  profile.name = "1g.5gb";
+  profile.nvml_id = 19;
+  profile.nvml_enum = "enum";
+  profile.compute_slices = 1;
+  profile.memory_slices = 1;
+  profile.memory_gib = 4.75;
+  profile.sms = 14;
+  profile.instances_max = 7;
+  profile.starts = {0, 1, 2};
+  profile.media = true;
+  model.change_seconds = {{0.25, 0.5}};
+  model.power_curves.emplace_back().name = "curve";
+  model.power_curves.back().watts = {1, 2.5};
+  EXPECT_EQ(sum_of_bytes(encode_beginning(beginning)), -8267546581907945454);
+  beginning.options.preemption = {decide::Preemption::Mode::kNone, {}};
+  EXPECT_EQ(sum_of_bytes(encode_beginning(beginning)), -4867150520018195824);
 }
 
 TEST(Recorder, AQuietTurnWaitsForOneThatIsWritten) {

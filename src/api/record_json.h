@@ -1,0 +1,22 @@
+// Records as JSON, and the schema of that JSON, from their descriptions.
+//
+// Times are seconds, what is absent is null or a word, and a field that is visited twice stands
+// where it was first.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace partita::api {
+
+using Json = nlohmann::ordered_json;
+
+// Of the views that are answers: those of control/views.h and StatusView.
+template <typename View>
+Json json_of(const View& view);
+
+// Schemas of OpenAPI 3.0.
+template <typename View>
+Json schema_of_answer();
+Json schema_of_submission();
+
+}  // namespace partita::api
