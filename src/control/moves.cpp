@@ -15,7 +15,7 @@ using cluster::SliceId;
 using cluster::SliceState;
 
 // A job that may be moved has made progress for as long as so many restarts cost; when its slice is
-// to be cut anew the same holds.
+// to be repartitioned the same holds.
 constexpr std::int64_t kRunMin = 3;
 
 }  // namespace

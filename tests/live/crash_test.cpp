@@ -32,7 +32,7 @@ std::optional<double> some_memory(Rng& rng) {
   return kSizes[rng.below(4)];
 }
 
-// Whatever killed the daemon, what it decided can be taken again from what it left.
+// Whatever killed the daemon, what it decided can be replayed from what it left.
 void expect_same_in_replay(const DaemonProcess& daemon) {
   const std::string printed = daemon.folder() + "/replayed";
   const std::vector<std::string> words{program(), "replay", "--state", daemon.folder() + "/state",

@@ -219,7 +219,7 @@ TEST_F(Live, WhatWasAskedForIsShown) {
   const std::string story = partita({"job", id});
   for (const char* line : {"memory      3 GiB as given\n", "(+2h 0m)\n", "time limit  1h 30m\n",
                            "takes       1g 20m 0s, 7g 5m 0s\n", "checkpoint  save a b\n",
-                           "waits: the daemon is in the shadow"}) {
+                           "waits: the daemon is in shadow mode"}) {
     EXPECT_NE(story.find(line), std::string::npos) << line << "\n" << story;
   }
   EXPECT_NE(partita({"submit", "--deadline", "2020-01-01T00:00:00Z", "--", "/bin/true"}, 2)

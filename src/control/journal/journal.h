@@ -1,4 +1,4 @@
-// Journal: every turn of the controller as bytes, so that it can be taken again later.
+// Journal: every turn of the controller as bytes, so that it can be replayed later.
 //
 // The controller is a function of how it was made and of the inputs of its turns. A beginning holds
 // the first, a turn the second; the digest of what came out then tells whether a replay gave the

@@ -1,4 +1,4 @@
-// Replay: the turns of a journal taken again, and whether they gave what they gave then.
+// Replay: the turns of a journal run once more, and whether they gave what they gave then.
 #pragma once
 
 #include <functional>
