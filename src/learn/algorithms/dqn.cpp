@@ -1,5 +1,7 @@
 #include "learn/algorithms/dqn.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,8 +46,13 @@ Dqn::Dqn(DqnOptions options, std::unique_ptr<Env> env)
   allowed_.resize(static_cast<std::size_t>(spec_.table.choices));
   draws_.resize(1);
   table_.resize(static_cast<std::size_t>(spec_.table.choices));
-  env_->begin(episode_++);
+  begin_episode();
   observe();
+}
+
+void Dqn::begin_episode() {
+  env_->begin(episode_++);
+  episode_choices_.clear();
 }
 
 void Dqn::observe() {
@@ -72,21 +79,34 @@ std::uint16_t Dqn::choose() {
   return static_cast<std::uint16_t>(best_allowed(acting_.outputs(), allowed_));
 }
 
+Step Dqn::take(std::uint16_t choice) {
+  std::ranges::fill(table_, std::uint16_t{0});
+  table_[choice] = 1;
+  episode_choices_.push_back(choice);
+  return env_->step(table_);
+}
+
+Result<Figures> Dqn::learn() {
+  const DqnReport report = advance(options_.steps_per_round);
+  return Figures{{"episode_reward", report.episode_reward},
+                 {"loss", report.loss},
+                 {"random_share", report.random_share},
+                 {"learning_rate", report.learning_rate}};
+}
+
 DqnReport Dqn::advance(std::uint64_t steps) {
   DqnReport report;
   std::uint64_t updates = 0;
   for (std::uint64_t i = 0; i < steps && !finished(); ++i) {
     const std::uint16_t choice = choose();
-    std::ranges::fill(table_, std::uint16_t{0});
-    table_[choice] = 1;
     before_ = raw_;
-    const Step step = env_->step(table_);
+    const Step step = take(choice);
     episode_reward_ += static_cast<double>(step.reward);
     if (step.done) {
       ++report.episodes;
       report.episode_reward += episode_reward_;
       episode_reward_ = 0;
-      env_->begin(episode_++);
+      begin_episode();
     }
     observe();
     replay_.add(before_, choice, step.reward, step.done, raw_, allowed_);
@@ -167,6 +187,43 @@ double Dqn::update() {
              anneal(options_.learning_rate, options_.learning_rate_end, part_done()));
   if (++updates_ % options_.updates_per_target == 0) target_ = network_;
   return loss;
+}
+
+void Dqn::state(StateFile& file) {
+  const DqnOptions& o = options_;
+  file.must_agree("options", fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+                                         fmt::join(network_.shape().widths, "x"),
+                                         static_cast<int>(o.activation), o.steps, o.replay,
+                                         o.first_steps, o.steps_per_update, o.updates_per_target,
+                                         o.batch, o.discount, o.learning_rate, o.learning_rate_end,
+                                         o.random_share, o.random_share_end, o.random_part,
+                                         o.gradient_norm_max, o.double_estimate, o.seed));
+  file.item("steps", steps_);
+  file.item("updates", updates_);
+  file.item("episode", episode_);
+  file.item("episode_reward", episode_reward_);
+  file.item("rng", rng_);
+  file.item("observations", observed_);
+  file.item("normaliser.mean", normaliser_.mean);
+  file.item("normaliser.scale", normaliser_.scale);
+  file.item("policy", network_.parameters());
+  file.item("target", target_.parameters());
+  file.item("adam", adam_);
+  replay_.state(file);
+  file.item("episode_choices", episode_choices_, table_.size());
+  if (file.reads() && file.status() && !replay_episode()) file.refuse("episode_choices");
+}
+
+bool Dqn::replay_episode() {
+  const std::vector<std::uint16_t> choices = std::move(episode_choices_);
+  --episode_;
+  begin_episode();
+  env_->observe(raw_, allowed_, draws_);
+  for (const std::uint16_t choice : choices) {
+    if (take(choice).done) return false;
+    env_->observe(raw_, allowed_, draws_);
+  }
+  return true;
 }
 
 }  // namespace partita::learn
