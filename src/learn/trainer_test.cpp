@@ -41,6 +41,8 @@ TrainOptions small_options(const System& system) {
   options.run.horizon = Micros::seconds(2 * 3600);
   options.scheduler = "edf-ss";
   options.repartition = "static:2";
+  // A network that has learned next to nothing changes layouts all day and gets no job done.
+  options.rest = Micros::seconds(1800);
   options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
   options.validation = {short_day(1), short_day(2)};
   options.steps = 160;
