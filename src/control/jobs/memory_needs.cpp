@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mig/profile_memory.h"
+
 namespace partita::control {
 namespace {
 
@@ -51,18 +53,11 @@ std::uint16_t MemoryNeeds::fitting(double need_gib) const {
 }
 
 std::optional<double> MemoryNeeds::next_larger(double gib) const {
-  std::optional<double> next;
-  for (std::size_t i = 0; i < model_.profiles.size(); ++i) {
-    const double has = model_.profiles[i].memory_gib;
-    if (offered(i) && has > gib) next = std::min(next.value_or(has), has);
-  }
-  return next;
+  return mig::next_larger_memory(model_, offered_, gib);
 }
 
 double MemoryNeeds::largest() const {
-  double largest = 0;
-  while (const auto more = next_larger(largest)) largest = *more;
-  return largest;
+  return mig::largest_memory(model_, offered_);
 }
 
 }  // namespace partita::control
