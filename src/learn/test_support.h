@@ -76,7 +76,7 @@ class Balance : public Env {
 };
 
 // The state of a learner, by way of a file.
-inline nn::TensorFile put_down(Learner& learner) {
+inline nn::TensorFile saved_state(Learner& learner) {
   StateFile state;
   learner.state(state);
   auto file = nn::parse_tensor_file(nn::format_tensor_file(state.file()));
@@ -84,7 +84,7 @@ inline nn::TensorFile put_down(Learner& learner) {
   return *std::move(file);
 }
 
-inline Status take_up(Learner& learner, const nn::TensorFile& file) {
+inline Status resume(Learner& learner, const nn::TensorFile& file) {
   StateFile state(file);
   learner.state(state);
   return state.status();

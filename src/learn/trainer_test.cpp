@@ -58,7 +58,7 @@ struct Left {
   std::vector<std::string> log;
 };
 
-// Stops after `checkpoints_max` checkpoints, as somebody who kills it would.
+// Stops after `checkpoints_max` checkpoints, as if it were killed there.
 Left trained(TrainOptions options, std::size_t checkpoints_max = ~std::size_t{0}) {
   Left left;
   options.log = [&](const std::string& line) { left.log.push_back(line); };
@@ -76,7 +76,7 @@ Left trained(TrainOptions options, std::size_t checkpoints_max = ~std::size_t{0}
   return left;
 }
 
-// Stopped at each of its checkpoints and taken up from the file, a training leaves the model, the
+// Stopped at each of its checkpoints and resumed from the file, a training leaves the model, the
 // checkpoints, the validations and the figures of one that was not stopped, to the last byte.
 void expect_resumes_to_the_bit(const TrainOptions& options, std::size_t checkpoints) {
   const std::string& name = options.system->name;
@@ -110,39 +110,39 @@ void expect_system_resumes(std::string_view name, std::size_t checkpoints) {
   expect_resumes_to_the_bit(small_options(system), checkpoints);
 }
 
-TEST(Trainer, MeanFieldGoesOnToTheBit) {
+TEST(Trainer, MeanFieldResumesToTheBit) {
   expect_system_resumes("mean-field", 2);
 }
 
-TEST(Trainer, MeanFieldPlusGoesOnToTheBitInBothPhases) {
+TEST(Trainer, MeanFieldPlusResumesToTheBitInBothPhases) {
   expect_system_resumes("mean-field+", 2 + 4);
 }
 
-TEST(Trainer, RepartitionPlusGoesOnToTheBitInBothPhases) {
+TEST(Trainer, RepartitionPlusResumesToTheBitInBothPhases) {
   expect_system_resumes("repartition+", 2 + 4);
 }
 
-TEST(Trainer, RepartitionDqnGoesOnToTheBit) {
+TEST(Trainer, RepartitionDqnResumesToTheBit) {
   expect_system_resumes("repartition-dqn", 7);
 }
 
-TEST(Trainer, PlacePpoGoesOnToTheBit) {
+TEST(Trainer, PlacePpoResumesToTheBit) {
   expect_system_resumes("place-ppo", 2);
 }
 
-TEST(Trainer, PlacePlusGoesOnToTheBit) {
+TEST(Trainer, PlacePlusResumesToTheBit) {
   expect_system_resumes("place+", 4);
 }
 
-TEST(Trainer, AMixThatWasGivenGoesOnToTheBit) {
+TEST(Trainer, AMixThatWasGivenResumesToTheBit) {
   const System system = small(**find_system("mean-field+"));
   TrainOptions options = small_options(system);
   options.from = "2*1";
   expect_resumes_to_the_bit(options, 4);
 }
 
-// Once the first phase got no better, that is told, also by who goes on from the second.
-TEST(Trainer, ATrainingThatGotNoBetterGoesOnToTheBit) {
+// Once the first phase got no better, that is reported, also by a run that resumes in the second.
+TEST(Trainer, ATrainingThatGotNoBetterResumesToTheBit) {
   for (const char* name : {"repartition+", "place+", "repartition-dqn"}) {
     const System system = small(**find_system(name));
     TrainOptions options = small_options(system);

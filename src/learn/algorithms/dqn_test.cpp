@@ -64,7 +64,7 @@ TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
   EXPECT_EQ(one.policy(), other.policy());
 }
 
-// Put down in the middle of an episode too, before learning begins and after the replay is full.
+// Saved in the middle of an episode too, before learning begins and after the replay is full.
 TEST(Dqn, ResumingGivesTheNetworkOfAnUninterruptedRun) {
   DqnOptions options = small_options();
   options.steps = 3'000;
@@ -75,12 +75,12 @@ TEST(Dqn, ResumingGivesTheNetworkOfAnUninterruptedRun) {
   for (const std::uint64_t steps : {1U, 57U, 1'234U, 2'999U}) {
     Dqn first(options, std::make_unique<Walk>());
     first.advance(steps);
-    const nn::TensorFile file = put_down(first);
+    const nn::TensorFile file = saved_state(first);
     Dqn second(options, std::make_unique<Walk>());
-    ASSERT_TRUE(take_up(second, file).ok());
-    EXPECT_EQ(put_down(second), file);
+    ASSERT_TRUE(resume(second, file).ok());
+    EXPECT_EQ(saved_state(second), file);
     while (!second.finished()) second.advance(1'000);
-    EXPECT_EQ(put_down(second), put_down(whole)) << "after " << steps;
+    EXPECT_EQ(saved_state(second), saved_state(whole)) << "after " << steps;
   }
 }
 
@@ -88,10 +88,10 @@ TEST(Dqn, ACheckpointThatCannotBeIsRefused) {
   DqnOptions options = small_options();
   Dqn dqn(options, std::make_unique<Walk>());
   dqn.advance(100);
-  const nn::TensorFile good = put_down(dqn);
+  const nn::TensorFile good = saved_state(dqn);
   const auto refusal = [&](const nn::TensorFile& file) {
     Dqn other(options, std::make_unique<Walk>());
-    const Status taken = take_up(other, file);
+    const Status taken = resume(other, file);
     return taken.ok() ? "" : taken.error().message;
   };
   EXPECT_EQ(refusal(good), "");

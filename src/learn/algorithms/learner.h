@@ -1,4 +1,4 @@
-// Learner: an algorithm that betters a policy round by round, as the trainer drives it.
+// Learner: an algorithm that improves a policy round by round, as the trainer drives it.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class Learner {
   virtual const nn::Network& policy() const = 0;
   virtual const nn::Normaliser& normaliser() const = 0;
 
-  // Whether the state can be put down between this round and the next.
+  // Whether the state can be saved between this round and the next.
   virtual bool at_checkpoint() const = 0;
-  // Names all that the next rounds depend on. A learner that has read it goes on to the bit as the
-  // one that wrote it. REQUIRES: at_checkpoint(), when writing; a new learner, when reading.
+  // Names all that the next rounds depend on: a learner that has read it continues to the bit as
+  // the one that wrote it. REQUIRES: at_checkpoint() when writing; a new learner when reading.
   virtual void state(StateFile& file) = 0;
 };
 

@@ -327,7 +327,7 @@ double Ppo::explained_variance() const {
   return returns > 0 ? 1 - misses / returns : 0;
 }
 
-// What must agree for a checkpoint to be taken up: all that changes what training does.
+// What must agree for a checkpoint to be resumed: all that changes what training does.
 std::string Ppo::fingerprint() const {
   const PpoOptions& o = options_;
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",

@@ -34,8 +34,8 @@ struct PpoOptions {
   double entropy_end = 0.001;
   int top = 0;  // draw from the `top` most likely choices of a row only; 0: from all
   bool normalise_observations = true;
-  // Rounds between two moments at which training can be stopped and taken up again. All episodes
-  // begin anew then, whether it is stopped or not, so that both ways give the same model.
+  // Rounds between two moments at which training can be stopped and resumed. All episodes
+  // start over then, whether it is stopped or not, so that both ways give the same model.
   std::uint64_t rounds_per_checkpoint = 50;
   std::uint64_t seed = 1;
   // To play and learn with; the result does not depend on it. More than four are of no use.

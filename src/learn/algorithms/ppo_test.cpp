@@ -101,9 +101,9 @@ TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
   Ppo first(options, copies_of<Balance>(4));
   for (int i = 0; i < 10; ++i) first.round();
   ASSERT_TRUE(first.at_checkpoint());
-  const nn::TensorFile file = put_down(first);
+  const nn::TensorFile file = saved_state(first);
   Ppo second(options, copies_of<Balance>(4));
-  ASSERT_TRUE(take_up(second, file).ok());
+  ASSERT_TRUE(resume(second, file).ok());
   while (!second.finished()) second.round();
   EXPECT_EQ(second.policy(), whole.policy());
   EXPECT_EQ(second.value(), whole.value());
@@ -112,11 +112,11 @@ TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
 
 TEST(Ppo, ACheckpointOfOtherOptionsIsRefused) {
   Ppo ppo(small_options(), copies_of<Walk>(4));
-  const nn::TensorFile file = put_down(ppo);
+  const nn::TensorFile file = saved_state(ppo);
   PpoOptions options = small_options();
   options.clip = 0.1;
   Ppo other(options, copies_of<Walk>(4));
-  const Status refused = take_up(other, file);
+  const Status refused = resume(other, file);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("is of other options"), std::string::npos);
 }

@@ -1,5 +1,5 @@
-// StateFile: what a training must remember to go on to the bit. A part of a training names its
-// state once, by item(); the same lines write a checkpoint and read one back.
+// StateFile: a checkpoint of training. Each part of a training names its state once, by item(); the
+// same lines write a checkpoint and read one back, so nothing can be written and not read.
 #pragma once
 
 #include <concepts>
