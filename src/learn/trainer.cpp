@@ -6,13 +6,70 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "learn/day_evolution.h"
 #include "learn/pieces.h"
 #include "learn/trainable.h"
 #include "policies/learned/familiarity.h"
 
 namespace partita::learn {
 namespace {
+
+// Evolution whose score is that of the simulator over whole days, from number `first_day` on.
+class DayEvolution : public Learner {
+ public:
+  DayEvolution(const EvolutionOptions& options, const nn::Model& start, const Trainable& trainable,
+               const sim::RunOptions& run, const DaySource& source, std::uint64_t first_day)
+      : trainable_(trainable),
+        run_(run),
+        source_(source),
+        first_day_(first_day),
+        days_per_step_(2 * static_cast<std::uint64_t>(options.pairs * options.days)),
+        days_(static_cast<std::size_t>(options.days)),
+        trials_(options.threads, start),
+        failures_(options.threads),
+        evolution_(options, start.policy,
+                   [this](const nn::Network& policy, std::uint64_t day, std::size_t thread) {
+                     return score(policy, day, thread);
+                   }) {}
+
+  bool finished() const override { return evolution_.finished(); }
+  double part_done() const override { return evolution_.part_done(); }
+  std::uint64_t samples() const override { return evolution_.steps() * days_per_step_; }
+  const nn::Network& policy() const override { return evolution_.policy(); }
+  const nn::Normaliser& normaliser() const override { return trials_.front().normaliser; }
+  bool at_checkpoint() const override { return true; }
+  void state(StateFile& file) override { evolution_.state(file); }
+
+  Result<Figures> learn() override {
+    for (std::size_t i = 0; i < days_.size(); ++i) {
+      days_[i] = source_(first_day_ + evolution_.steps() * days_.size() + i);
+    }
+    const double tried = evolution_.step();
+    for (const std::optional<Error>& failure : failures_) {
+      if (failure) return *failure;
+    }
+    return Figures{{"tried_score", tried}};
+  }
+
+ private:
+  double score(const nn::Network& policy, std::uint64_t day, std::size_t thread) {
+    trials_[thread].policy = policy;
+    const auto result =
+        trainable_.run_day(trials_[thread], run_, days_[day % days_.size()], nullptr);
+    if (result) return trainable_.weigh(*result, first_day_ + day);
+    failures_[thread] = result.error();
+    return 0;
+  }
+
+  const Trainable& trainable_;
+  const sim::RunOptions& run_;
+  const DaySource& source_;
+  std::uint64_t first_day_;
+  std::uint64_t days_per_step_;
+  std::vector<workload::Trace> days_;           // of this step
+  std::vector<nn::Model> trials_;               // one a thread
+  std::vector<std::optional<Error>> failures_;  // by thread
+  Evolution evolution_;
+};
 
 // A stretch of training by one algorithm.
 struct Phase {

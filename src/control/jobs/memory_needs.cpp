@@ -47,9 +47,9 @@ store::PeakRow MemoryNeeds::learn(const JobSpec& spec, const launch::Owner& owne
 std::uint16_t MemoryNeeds::fitting(double need_gib) const {
   unsigned mask = 0;
   for (std::size_t i = 0; i < model_.profiles.size(); ++i) {
-    if (offered(i) && model_.profiles[i].memory_gib + kMemoryGuardGib >= need_gib) mask |= 1U << i;
+    if (model_.profiles[i].memory_gib + kMemoryGuardGib >= need_gib) mask |= 1U << i;
   }
-  return static_cast<std::uint16_t>(mask);
+  return static_cast<std::uint16_t>(mask & offered_);
 }
 
 std::optional<double> MemoryNeeds::next_larger(double gib) const {

@@ -64,9 +64,7 @@ void Dqn::observe() {
 }
 
 std::uint16_t Dqn::choose() {
-  const double share =
-      anneal(options_.random_share, options_.random_share_end, part_done() / options_.random_part);
-  if (steps_ < options_.first_steps || rng_.uniform() < share) {
+  if (steps_ < options_.first_steps || rng_.uniform() < random_share()) {
     const auto count = static_cast<std::uint64_t>(std::ranges::count(allowed_, std::uint8_t{1}));
     std::uint64_t left = rng_.below(count);
     for (std::size_t i = 0;; ++i) {
@@ -86,25 +84,19 @@ Step Dqn::take(std::uint16_t choice) {
   return env_->step(table_);
 }
 
-Result<Figures> Dqn::learn() {
-  const DqnReport report = advance(options_.steps_per_round);
-  return Figures{{"episode_reward", report.episode_reward},
-                 {"loss", report.loss},
-                 {"random_share", report.random_share},
-                 {"learning_rate", report.learning_rate}};
-}
-
-DqnReport Dqn::advance(std::uint64_t steps) {
-  DqnReport report;
+Figures Dqn::advance(std::uint64_t steps) {
+  double loss = 0;
+  double rewards = 0;
   std::uint64_t updates = 0;
+  std::uint64_t episodes = 0;
   for (std::uint64_t i = 0; i < steps && !finished(); ++i) {
     const std::uint16_t choice = choose();
     before_ = raw_;
     const Step step = take(choice);
     episode_reward_ += static_cast<double>(step.reward);
     if (step.done) {
-      ++report.episodes;
-      report.episode_reward += episode_reward_;
+      ++episodes;
+      rewards += episode_reward_;
       episode_reward_ = 0;
       begin_episode();
     }
@@ -112,17 +104,17 @@ DqnReport Dqn::advance(std::uint64_t steps) {
     replay_.add(before_, choice, step.reward, step.done, raw_, allowed_);
     ++steps_;
     if (steps_ >= options_.first_steps && steps_ % options_.steps_per_update == 0) {
-      report.loss += update();
+      loss += update();
       ++updates;
     }
   }
-  if (report.episodes > 0) report.episode_reward /= static_cast<double>(report.episodes);
-  if (updates > 0) report.loss /= static_cast<double>(updates);
-  report.steps = steps_;
-  report.random_share =
-      anneal(options_.random_share, options_.random_share_end, part_done() / options_.random_part);
-  report.learning_rate = anneal(options_.learning_rate, options_.learning_rate_end, part_done());
-  return report;
+  const auto mean = [](double sum, std::uint64_t count) {
+    return sum / static_cast<double>(std::max<std::uint64_t>(1, count));
+  };
+  return {{"episode_reward", mean(rewards, episodes)},
+          {"loss", mean(loss, updates)},
+          {"random_share", random_share()},
+          {"learning_rate", learning_rate()}};
 }
 
 void Dqn::gather() {
@@ -183,8 +175,7 @@ double Dqn::update() {
   backward_.add(network_, states_, activations_, output_gradient_, gradient_, nn::best_kernels());
   const double length = norm(gradient_);
   if (length > options_.gradient_norm_max) scale(gradient_, options_.gradient_norm_max / length);
-  adam_.step(network_.parameters(), gradient_,
-             anneal(options_.learning_rate, options_.learning_rate_end, part_done()));
+  adam_.step(network_.parameters(), gradient_, learning_rate());
   if (++updates_ % options_.updates_per_target == 0) target_ = network_;
   return loss;
 }

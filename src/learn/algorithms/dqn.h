@@ -37,15 +37,6 @@ struct DqnOptions {
   std::uint64_t seed = 1;
 };
 
-struct DqnReport {
-  std::uint64_t steps = 0;
-  std::uint64_t episodes = 0;  // that ended since the report before
-  double episode_reward = 0;   // their mean
-  double loss = 0;             // mean over the updates
-  double random_share = 0;
-  double learning_rate = 0;
-};
-
 class Dqn : public Learner {
  public:
   Dqn(DqnOptions options, std::unique_ptr<Env> env);
@@ -54,8 +45,10 @@ class Dqn : public Learner {
   double part_done() const override {
     return static_cast<double>(steps_) / static_cast<double>(options_.steps);
   }
-  DqnReport advance(std::uint64_t steps);
-  Result<Figures> learn() override;
+  // Gives the mean reward of the episodes that ended, the mean loss of the updates, and the share
+  // of random decisions and the learning rate at the end.
+  Figures advance(std::uint64_t steps);
+  Result<Figures> learn() override { return advance(options_.steps_per_round); }
   std::uint64_t samples() const override { return steps_; }
 
   // Its outputs are the values of the choices; the best is the largest that is allowed.
@@ -66,6 +59,13 @@ class Dqn : public Learner {
   void state(StateFile& file) override;
 
  private:
+  double random_share() const {
+    return anneal(options_.random_share, options_.random_share_end,
+                  part_done() / options_.random_part);
+  }
+  double learning_rate() const {
+    return anneal(options_.learning_rate, options_.learning_rate_end, part_done());
+  }
   void begin_episode();
   void observe();
   Step take(std::uint16_t choice);

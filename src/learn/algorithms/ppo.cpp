@@ -327,20 +327,16 @@ double Ppo::explained_variance() const {
   return returns > 0 ? 1 - misses / returns : 0;
 }
 
-// What must agree for a checkpoint to be resumed: all that changes what training does.
-std::string Ppo::fingerprint() const {
-  const PpoOptions& o = options_;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
-                     fmt::join(policy_.shape().widths, "x"), static_cast<int>(o.activation),
-                     o.steps, o.steps_per_round, o.minibatch, o.epochs, o.discount, o.lambda,
-                     o.clip, o.value_weight, o.gradient_norm_max, o.learning_rate,
-                     o.learning_rate_end, o.entropy, o.entropy_end, o.top, o.rounds_per_checkpoint,
-                     o.seed, collector_.env_count());
-}
-
 void Ppo::state(StateFile& file) {
   CHECK(at_checkpoint());
-  file.must_agree("options", fingerprint());
+  const PpoOptions& o = options_;
+  file.must_agree(
+      "options", fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+                             fmt::join(policy_.shape().widths, "x"), static_cast<int>(o.activation),
+                             o.steps, o.steps_per_round, o.minibatch, o.epochs, o.discount,
+                             o.lambda, o.clip, o.value_weight, o.gradient_norm_max, o.learning_rate,
+                             o.learning_rate_end, o.entropy, o.entropy_end, o.top,
+                             o.rounds_per_checkpoint, o.seed, collector_.env_count()));
   file.item("steps", steps_);
   file.item("rounds", rounds_);
   file.item("restarts", collector_.rounds());

@@ -111,7 +111,6 @@ class Ppo : public Learner {
   void value_gradients(Shard& shard, std::span<const std::uint32_t> part, float share);
   // Adds the shards' gradients up in the first, one of `parts` ranges of it.
   void add_up(std::size_t part, std::size_t parts);
-  std::string fingerprint() const;
   double explained_variance() const;
 
   PpoOptions options_;

@@ -30,14 +30,6 @@ void StateFile::refuse(const std::string& name) {
   error_ = Error{fmt::format("the checkpoint lacks {} or has one that does not fit", name)};
 }
 
-const std::string* StateFile::text_of(const std::string& name) {
-  if (error_) return nullptr;
-  const auto found = from_->metadata.find(name);
-  if (found != from_->metadata.end()) return &found->second;
-  refuse(name);
-  return nullptr;
-}
-
 const nn::Tensor* StateFile::tensor_of(const std::string& name) {
   if (error_) return nullptr;
   const nn::Tensor* found = from_->find(name);
@@ -55,9 +47,11 @@ void StateFile::must_agree(const std::string& name, const std::string& text) {
 void StateFile::item(const std::string& name, std::string& text) {
   if (!reads()) {
     file_.metadata[name] = text;
-  } else if (const std::string* found = text_of(name)) {
-    text = *found;
+    return;
   }
+  const auto found = from_->metadata.find(name);
+  if (found == from_->metadata.end()) return refuse(name);
+  if (!error_) text = found->second;
 }
 
 void StateFile::item(const std::string& name, double& value) {
@@ -81,13 +75,6 @@ void StateFile::item(const std::string& name, std::span<float> values) {
     if (found->values.size() != values.size()) return refuse(name);
     std::ranges::copy(found->values, values.begin());
   }
-}
-
-void StateFile::item(const std::string& name, std::vector<float>& values) {
-  if (const nn::Tensor* found = reads() ? tensor_of(name) : nullptr) {
-    values.resize(found->values.size());
-  }
-  item(name, std::span(values));
 }
 
 void StateFile::item(const std::string& name, Adam& adam) {

@@ -41,14 +41,18 @@ class StateFile {
     count_item(name, count);
     value = static_cast<T>(count);
   }
-  // Of a size that is known, and of any.
   void item(const std::string& name, std::span<float> values);
-  void item(const std::string& name, std::vector<float>& values);
   // Whole numbers below `limit`, which a float holds exactly.
   template <std::unsigned_integral T>
   void item(const std::string& name, std::span<T> values, std::size_t limit);
-  template <std::unsigned_integral T>
-  void item(const std::string& name, std::vector<T>& values, std::size_t limit);
+  // Either, of a size that is in the file.
+  template <typename T, typename... Limit>
+  void item(const std::string& name, std::vector<T>& values, Limit... limit) {
+    if (const nn::Tensor* found = reads() ? tensor_of(name) : nullptr) {
+      values.resize(found->values.size());
+    }
+    item(name, std::span(values), limit...);
+  }
   void item(const std::string& name, Adam& adam);
   void item(const std::string& name, RunningStatistics& statistics);
   void item(const std::string& name, Rng& rng);
@@ -58,8 +62,7 @@ class StateFile {
 
  private:
   void count_item(const std::string& name, std::uint64_t& count);
-  // The text of that name; null when there is none, which is an error then.
-  const std::string* text_of(const std::string& name);
+  // Null when there is none, which is an error then.
   const nn::Tensor* tensor_of(const std::string& name);
 
   nn::TensorFile file_;
@@ -75,14 +78,6 @@ void StateFile::item(const std::string& name, std::span<T> values, std::size_t l
     if (!(floats[i] >= 0 && floats[i] < static_cast<float>(limit))) return refuse(name);
     values[i] = static_cast<T>(floats[i]);
   }
-}
-
-template <std::unsigned_integral T>
-void StateFile::item(const std::string& name, std::vector<T>& values, std::size_t limit) {
-  if (const nn::Tensor* found = reads() ? tensor_of(name) : nullptr) {
-    values.resize(found->values.size());
-  }
-  item(name, std::span(values), limit);
 }
 
 }  // namespace partita::learn
