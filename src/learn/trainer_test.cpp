@@ -28,6 +28,7 @@ System small(const System& system) {
   small.dqn.hidden = {8};
   small.dqn.first_steps = 30;
   small.dqn.replay = 60;
+  small.dqn.updates_per_target = 7;
   small.evolution.pairs = 2;
   return small;
 }
