@@ -13,8 +13,8 @@
 #include "cases/random_case.h"
 #include "checker/schedule_checker.h"
 #include "nn/model.h"
-#include "policies/learned/learned_scheduler.h"
 #include "policies/learned/place_rules.h"
+#include "policies/learned/place_scheduler.h"
 #include "policies/registry.h"
 #include "policies/repartitioners/static_layouts.h"
 
@@ -170,9 +170,9 @@ TEST(LearnedScheduler, WithScoresOfNothingIsModifiedDueDateByTheFastestSizeWithT
   each.trace =
       cases::papers_day({.rate = 12, .deadline_low = 2, .deadline_high = 4, .hours = 6}, 3);
   const auto rule = cases::run_engine(each);
-  const auto scheduler = policies::make_learned_scheduler(model);
+  policies::PlaceScheduler scheduler(model, *policies::read_place_rules(model));
   policies::StaticLayouts layouts(each.layouts);
-  const auto learned = sim::simulate(each.trace, cases::options_of(each), *scheduler, layouts);
+  const auto learned = sim::simulate(each.trace, cases::options_of(each), scheduler, layouts);
   ASSERT_TRUE(rule.ok() && learned.ok());
   EXPECT_GT(rule->late_jobs, 50U);
   for (std::size_t i = 0; i < rule->job_records.size(); ++i) {

@@ -24,6 +24,9 @@ class Rng {
   double normal();                            // mean 0, variance 1
   double lognormal(double mu, double sigma);  // exp(mu + sigma * normal())
 
+  // All that the next draws depend on, to put down and take up.
+  std::array<std::uint64_t, 4>& state() { return state_; }
+
  private:
   std::array<std::uint64_t, 4> state_;
 };

@@ -1,7 +1,11 @@
 // Server: connections on a unix socket and on TCP, in one thread, without waiting for anyone.
 //
-// Our own and small because of three things together: who calls is asked of the kernel, thousands
-// of slow callers must not matter, and an answer may have to wait until the turn is committed.
+// Our own although libmicrohttpd would serve: it can suspend a connection until the turn is
+// committed, hand over its epoll descriptor for our loop, and take a listening socket. What it
+// lacks are the limits: its timeout is of silence, so a caller that sends a byte now and then keeps
+// its place for ever, and it lets connections in by their address, which on a unix socket says
+// nothing of the user. With those around it little would be saved, and requests are parsed by a
+// pure function (api/http.h) that is fuzzed.
 #pragma once
 
 #include <cstdint>

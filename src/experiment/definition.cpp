@@ -2,21 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/fnv.h"
 #include "base/whole_file.h"
 
 namespace partita::experiment {
 
 std::string fingerprint(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return fmt::format("{:016x}", hash);
+  Fnv hash;
+  hash.add(text);
+  return fmt::format("{:016x}", hash.value());
 }
 
 std::string definition_path(const std::string& result_path) {

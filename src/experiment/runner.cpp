@@ -6,10 +6,9 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "experiment/definition.h"
 #include "experiment/results/result_file.h"
 
@@ -77,19 +76,16 @@ class Work {
     if (options_.progress) options_.progress(progress_);
   }
 
-  // One worker: takes the next task until there is none.
-  void work() {
-    while (!stopped()) {
-      const std::size_t index = next_.fetch_add(1);
-      if (index >= tasks_.size()) return;
+  // Runs the tasks, up to the first that fails. Gives the error of the first in their order.
+  std::optional<Error> run(std::size_t threads) {
+    for_each_index(tasks_.size(), threads, [this](std::size_t index, std::size_t) {
+      if (stopped()) return;
       Result<RunRecord> record = tasks_[index]->run();
       const std::lock_guard lock(mutex_);
       finish(index, std::move(record));
-    }
+    });
+    return error_;
   }
-
-  // After all workers are done.
-  const std::optional<Error>& error() const { return error_; }
 
  private:
   bool stopped() const { return failed_.load() || (options_.cancel && options_.cancel->load()); }
@@ -124,32 +120,11 @@ class Work {
   const RunnerOptions& options_;
   Progress progress_;  // guarded by mutex_
   double began_s_ = 0;
-  std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::optional<Error> error_;  // guarded by mutex_
   std::size_t error_index_ = 0;
 };
-
-// This thread works too, so that it gets done even where no other can be had.
-void work_on_threads(Work& work, std::size_t threads) {
-  std::vector<std::thread> others;
-  others.reserve(threads - 1);
-  while (others.size() + 1 < threads) {
-    try {
-      others.emplace_back([&work] { work.work(); });
-    } catch (const std::system_error&) {
-      break;
-    }
-  }
-  work.work();
-  for (std::thread& thread : others) thread.join();
-}
-
-std::size_t threads_for(std::size_t tasks, std::uint32_t asked) {
-  const std::size_t wanted = asked == 0 ? std::thread::hardware_concurrency() : asked;
-  return std::max<std::size_t>(1, std::min(wanted, tasks));
-}
 
 // Moves the tasks' records out, in order of keys.
 std::vector<RunRecord> taken_of(const std::vector<Task>& tasks, Records& records) {
@@ -175,10 +150,9 @@ Result<Outcome> run_tasks(const std::vector<Task>& tasks, const RunnerOptions& o
   for (const Task& task : tasks) {
     if (!records->contains(task.key)) missing.push_back(&task);
   }
-  const std::size_t threads = threads_for(missing.size(), options.threads);
+  const std::size_t threads = options.threads == 0 ? default_threads() : options.threads;
   Work work(std::move(missing), *records, **writer, tasks.size(), options);
-  work_on_threads(work, threads);
-  if (work.error()) return *work.error();
+  if (const auto failed = work.run(threads)) return *failed;
 
   Outcome outcome;
   outcome.records = taken_of(tasks, *records);

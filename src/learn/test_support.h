@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "base/rng.h"
+#include "learn/algorithms/learner.h"
 #include "learn/environments/env.h"
 
 namespace partita::learn {
@@ -72,6 +74,21 @@ class Balance : public Env {
   int wanted_ = 5;
   int left_ = 0;
 };
+
+// The state of a learner, by way of a file.
+inline nn::TensorFile saved_state(Learner& learner) {
+  StateFile state;
+  learner.state(state);
+  auto file = nn::parse_tensor_file(nn::format_tensor_file(state.file()));
+  CHECK(file.ok());
+  return *std::move(file);
+}
+
+inline Status resume(Learner& learner, const nn::TensorFile& file) {
+  StateFile state(file);
+  learner.state(state);
+  return state.status();
+}
 
 template <typename E>
 std::vector<std::unique_ptr<Env>> copies_of(int count) {

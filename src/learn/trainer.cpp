@@ -3,95 +3,143 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/check.h"
 #include "learn/pieces.h"
-#include "learn/place_trainer.h"
-#include "learn/train_state.h"
-#include "policies/learned/learned_repartitioner.h"
-#include "policies/registry.h"
-#include "sim/engine.h"
+#include "learn/trainable.h"
+#include "policies/learned/familiarity.h"
 
 namespace partita::learn {
 namespace {
 
-using policies::MixRules;
+// Evolution whose score is that of the simulator over whole days, from number `first_day` on.
+class DayEvolution : public Learner {
+ public:
+  DayEvolution(const EvolutionOptions& options, const nn::Model& start, const Trainable& trainable,
+               const sim::RunOptions& run, const DaySource& source, std::uint64_t first_day)
+      : trainable_(trainable),
+        run_(run),
+        source_(source),
+        first_day_(first_day),
+        days_per_step_(2 * static_cast<std::uint64_t>(options.pairs * options.days)),
+        days_(static_cast<std::size_t>(options.days)),
+        trials_(options.threads, start),
+        failures_(options.threads),
+        evolution_(options, start.policy,
+                   [this](const nn::Network& policy, std::uint64_t day, std::size_t thread) {
+                     return score(policy, day, thread);
+                   }) {}
 
-Result<sim::RunResult> run_day(const nn::Model& model, const MixRules& rules,
-                               const sim::RunOptions& run, const std::string& scheduler,
-                               const workload::Trace& day, nn::RangeRecorder* seen = nullptr) {
-  const auto policy = policies::make_scheduler(scheduler, 1);
-  if (!policy) return policy.error();
-  policies::LearnedRepartitioner repartitioner(model, rules, run.gpus);
-  if (seen != nullptr) repartitioner.record(*seen);
-  return sim::simulate(day, run, **policy, repartitioner);
-}
+  bool finished() const override { return evolution_.finished(); }
+  double part_done() const override { return evolution_.part_done(); }
+  std::uint64_t samples() const override { return evolution_.steps() * days_per_step_; }
+  const nn::Network& policy() const override { return evolution_.policy(); }
+  const nn::Normaliser& normaliser() const override { return trials_.front().normaliser; }
+  bool at_checkpoint() const override { return true; }
+  void state(StateFile& file) override { evolution_.state(file); }
+
+  Result<Figures> learn() override {
+    for (std::size_t i = 0; i < days_.size(); ++i) {
+      days_[i] = source_(first_day_ + evolution_.steps() * days_.size() + i);
+    }
+    const double tried = evolution_.step();
+    for (const std::optional<Error>& failure : failures_) {
+      if (failure) return *failure;
+    }
+    return Figures{{"tried_score", tried}};
+  }
+
+ private:
+  double score(const nn::Network& policy, std::uint64_t day, std::size_t thread) {
+    trials_[thread].policy = policy;
+    const auto result =
+        trainable_.run_day(trials_[thread], run_, days_[day % days_.size()], nullptr);
+    if (result) return trainable_.weigh(*result, first_day_ + day);
+    failures_[thread] = result.error();
+    return 0;
+  }
+
+  const Trainable& trainable_;
+  const sim::RunOptions& run_;
+  const DaySource& source_;
+  std::uint64_t first_day_;
+  std::uint64_t days_per_step_;
+  std::vector<workload::Trace> days_;           // of this step
+  std::vector<nn::Model> trials_;               // one a thread
+  std::vector<std::optional<Error>> failures_;  // by thread
+  Evolution evolution_;
+};
+
+// A stretch of training by one algorithm.
+struct Phase {
+  std::string name;
+  double begin = 0;  // parts of all the work, for the progress
+  double end = 1;
+  double first_validation = 0;  // parts of the phase
+  double validation_step = 0;
+  // The next validation is a step after the last, however late that was. Else validations keep to
+  // their grid, and those that a long round missed are made up for round by round.
+  bool slides = false;
+  bool counts = true;  // what it learns from is what the model was trained on
+};
 
 class Trainer {
  public:
-  Trainer(const TrainOptions& options, System system, MixRules rules)
+  Trainer(const TrainOptions& options, System system, const Trainable& trainable)
       : options_(options),
         system_(std::move(system)),
         training_run_(options.run),
-        rules_(std::move(rules)) {
+        trainable_(trainable),
+        alone_(system_.algorithm == Algorithm::kEvolution),
+        evolves_(alone_ || (options.evolves && system_.evolution.steps > 0)) {
     if (!system_.pays_for_changes) training_run_.repartition_cost = sim::RepartitionCost::kPaper;
   }
 
   Result<Trained> run();
 
  private:
-  Status take_up(const nn::TensorFile& checkpoint);
-  Status learn_first_part();
-  Status learn_by_ppo();
+  Status train();
+  Status learn_by_ppo(double end, double step);
+  Status learn_by_dqn(double end);
   // The untrained policy that asks for the first mix of the menu.
   Status lean_on_first();
-  Status learn_by_dqn();
-  Status learn_by_evolution();
+  Status evolve(double begin, double step);
+  // Lets the algorithm learn until it is done or gets no better.
+  Status learn(Learner& learner, const Phase& phase);
   // Runs the best model over training days and writes down what it sees.
   Status record();
-  std::unique_ptr<Env> make_env() const;
+  std::vector<std::unique_ptr<Env>> make_envs() const;
   nn::Model model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const;
   // Tries the model on the validation days and keeps it if it is the best so far.
-  Status validate(const nn::Model& model, std::string_view phase, double part,
-                  const std::string& more);
+  Status validate(const nn::Model& model, const std::string& phase, double part,
+                  const Figures& figures);
   bool has_stalled() const { return since_best_ >= options_.patience; }
-  void report(double part) const;
-  // Puts what training knows beside the state of an algorithm and hands it out.
-  Status save(std::string_view phase, double next_validation, nn::TensorFile file) const;
-  // Where a checkpoint left off; nothing when this phase does not begin from one.
-  std::optional<double> left_off(std::string_view phase) const {
-    if (!resumed_ || resumed_->phase != phase) return {};
-    return resumed_->next_validation;
+  void report(double part) const {
+    if (options_.progress) options_.progress(part);
   }
-  // What training is after: ET, with energy as heavy as asked for.
-  double weigh(const sim::RunResult& day, std::uint64_t index) const {
-    const double weight = options_.energy_weights[index % options_.energy_weights.size()];
-    return day.et + (weight - 1) * options_.run.et_a * day.energy_w_min();
-  }
+  // What training knows besides its algorithm.
+  void state(StateFile& file);
+  bool left_off_in(const std::string& phase) const { return resumed_ && phase_ == phase; }
 
   const TrainOptions& options_;
-  System system_;
+  System system_;                 // with what was asked for in place of its own settings
   sim::RunOptions training_run_;  // that of the options, but with what the system leaves out
-  MixRules rules_;
+  const Trainable& trainable_;
+  bool alone_;  // evolution is all there is
+  bool evolves_;
   Trained best_;
   std::optional<double> best_weighed_;
-  std::optional<TrainState> resumed_;
-  int since_best_ = 0;
-  double first_part_ = 1;  // of the work that comes before evolution
+  int since_best_ = 0;  // validations
+  std::string phase_;
+  double next_validation_ = 0;  // when so much of the phase is done
+  std::optional<StateFile> resumed_;
 };
 
-std::unique_ptr<Env> Trainer::make_env() const {
-  MixEnvOptions env;
-  env.run = training_run_;
-  env.scheduler = options_.scheduler;
-  env.rules = &rules_;
-  env.days = options_.days;
-  env.energy_weights = options_.energy_weights;
-  env.change_cost_min = options_.change_cost_min;
-  env.early_tardiness = system_.early_tardiness;
-  return std::make_unique<MixEnv>(std::move(env));
+std::vector<std::unique_ptr<Env>> Trainer::make_envs() const {
+  std::vector<std::unique_ptr<Env>> envs;
+  for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(trainable_.make_env(training_run_));
+  return envs;
 }
 
 nn::Model Trainer::model_of(const nn::Network& policy, const nn::Normaliser& normaliser) const {
@@ -102,24 +150,26 @@ nn::Model Trainer::model_of(const nn::Network& policy, const nn::Normaliser& nor
   model.facts.commit = options_.commit;
   model.facts.seed = std::to_string(options_.seed);
   model.facts.more["system"] = system_.name;
-  model.facts.more["scheduler"] = options_.scheduler;
-  write_rules(rules_, model.facts);
+  trainable_.describe(model.facts);
   return model;
 }
 
-Status Trainer::validate(const nn::Model& model, std::string_view phase, double part,
-                         const std::string& more) {
+Status Trainer::validate(const nn::Model& model, const std::string& phase, double part,
+                         const Figures& figures) {
   double et = 0;
   double energy_w_min = 0;
+  double tardiness_min = 0;
+  double late_share = 0;
   double weighed = 0;
   const auto days = static_cast<double>(options_.validation.size());
   for (std::size_t i = 0; i < options_.validation.size(); ++i) {
-    const auto day =
-        run_day(model, rules_, options_.run, options_.scheduler, options_.validation[i]);
+    const auto day = trainable_.run_day(model, options_.run, options_.validation[i], nullptr);
     if (!day) return day.error();
     et += day->et / days;
     energy_w_min += day->energy_w_min() / days;
-    weighed += weigh(*day, i) / days;
+    tardiness_min += day->mean_tardiness_s / 60 / days;
+    late_share += day->late_share() / days;
+    weighed += trainable_.weigh(*day, i) / days;
   }
   const bool better = !best_weighed_ || weighed < *best_weighed_;
   if (better) {
@@ -129,185 +179,121 @@ Status Trainer::validate(const nn::Model& model, std::string_view phase, double 
     best_weighed_ = weighed;
   }
   since_best_ = better ? 0 : since_best_ + 1;
-  if (options_.log) {
-    options_.log(
-        fmt::format(R"({{"phase":"{}","part":{:.4f},"decisions":{},"validation_et":{:.6f},)"
-                    R"("validation_energy_w_min":{:.0f},"best_et":{:.6f}{}}})",
-                    phase, part, best_.decisions, et, energy_w_min, best_.validation_et, more));
-  }
+  if (!options_.log) return {};
+  nlohmann::ordered_json line{{"phase", phase},
+                              {"part", part},
+                              {"decisions", best_.decisions},
+                              {"validation_et", et},
+                              {"validation_energy_w_min", energy_w_min},
+                              {"validation_tardiness_min", tardiness_min},
+                              {"validation_late_share", late_share},
+                              {"validation_score", weighed},
+                              {"best_score", *best_weighed_},
+                              {"best_et", best_.validation_et}};
+  for (const auto& [name, value] : figures) line[name] = value;
+  options_.log(line.dump());
   return {};
 }
 
-void Trainer::report(double part) const {
-  if (options_.progress) options_.progress(part);
+void Trainer::state(StateFile& file) {
+  bool validated = best_weighed_.has_value();
+  file.must_agree("training.system", system_.name);
+  file.item("training.phase", phase_);
+  file.item("training.next", next_validation_);
+  file.item("training.since_best", since_best_);
+  file.item("training.decisions", best_.decisions);
+  file.item("training.stopped_early", best_.stopped_early);
+  file.item("training.validated", validated);
+  if (!validated) return;
+  if (!best_weighed_) best_weighed_ = 0;
+  file.item("training.best_et", best_.validation_et);
+  file.item("training.best_energy", best_.validation_energy_w_min);
+  file.item("training.best_weighed", *best_weighed_);
+  file.item("training.best", best_.model);
 }
 
-Status Trainer::save(std::string_view phase, double next_validation, nn::TensorFile file) const {
-  if (!options_.checkpoint) return {};
-  add_state({std::string(phase), next_validation, since_best_, best_.decisions, best_.validation_et,
-             best_.validation_energy_w_min, best_weighed_, best_.model},
-            file);
-  return options_.checkpoint(file);
-}
-
-Status Trainer::learn_by_ppo() {
-  PpoOptions ppo_options = system_.ppo;
-  if (options_.steps > 0) ppo_options.steps = options_.steps;
-  ppo_options.seed = options_.seed;
-  ppo_options.top = system_.top;
-  ppo_options.threads = options_.threads;
-  if (!options_.hidden.empty()) ppo_options.hidden = options_.hidden;
-  if (options_.epochs > 0) ppo_options.epochs = options_.epochs;
-  std::vector<std::unique_ptr<Env>> envs;
-  for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
-  Ppo ppo(ppo_options, std::move(envs));
-  const double step = 1.0 / options_.validations;
-  double next = step;
-  if (const auto left = left_off("ppo")) {
-    if (const Status resumed = ppo.resume(*options_.resume); !resumed) return resumed;
-    next = *left;
+Status Trainer::learn(Learner& learner, const Phase& phase) {
+  if (left_off_in(phase.name)) {
+    learner.state(*resumed_);
+    if (const Status resumed = resumed_->status(); !resumed) return resumed;
+  } else {
+    phase_ = phase.name;
+    next_validation_ = phase.first_validation;
+    since_best_ = 0;
   }
-  while (!ppo.finished() && !has_stalled()) {
-    const PpoReport round = ppo.round();
-    best_.decisions = round.steps;
-    report(first_part_ * ppo.part_done());
-    if (ppo.part_done() >= next || ppo.finished()) {
-      next = ppo.part_done() + step;
-      const Status valid = validate(model_of(ppo.policy(), ppo.normaliser()), "ppo",
-                                    ppo.part_done(), log_text(round));
-      if (!valid) return valid;
+  const double slack = phase.slides ? 0 : 1e-9;  // for a grid that does not add up exactly
+  while (!learner.finished() && !has_stalled()) {
+    const Result<Figures> figures = learner.learn();
+    if (!figures) return figures.error();
+    const double part = learner.part_done();
+    if (phase.counts) best_.decisions = learner.samples();
+    report(phase.begin + (phase.end - phase.begin) * part);
+    if (part + slack >= next_validation_ || learner.finished()) {
+      next_validation_ = (phase.slides ? part : next_validation_) + phase.validation_step;
+      const nn::Model model = model_of(learner.policy(), learner.normaliser());
+      if (const Status valid = validate(model, phase.name, part, *figures); !valid) return valid;
     }
-    if (!ppo.at_checkpoint()) continue;
-    if (const Status saved = save("ppo", next, ppo.checkpoint()); !saved) return saved;
+    if (!options_.checkpoint || !learner.at_checkpoint()) continue;
+    StateFile file;
+    state(file);
+    learner.state(file);
+    if (const Status saved = options_.checkpoint(file.file()); !saved) return saved;
   }
   return {};
+}
+
+Status Trainer::learn_by_ppo(double end, double step) {
+  Ppo ppo(system_.ppo, make_envs());
+  return learn(ppo, {.name = "ppo",
+                     .end = end,
+                     .first_validation = step,
+                     .validation_step = step,
+                     .slides = true});
+}
+
+Status Trainer::learn_by_dqn(double end) {
+  Dqn dqn(system_.dqn, trainable_.make_env(training_run_));
+  const double round =
+      static_cast<double>(system_.dqn.steps_per_round) / static_cast<double>(system_.dqn.steps);
+  return learn(dqn, {.name = "dqn", .end = end, .validation_step = round});
 }
 
 Status Trainer::lean_on_first() {
   // A few rounds, for the means and spreads of what is observed: they are settled between rounds.
   constexpr int kRounds = 4;
-  PpoOptions ppo_options = system_.ppo;
+  PpoOptions ppo_options = options_.system->ppo;
   ppo_options.steps = 1;
   ppo_options.seed = options_.seed;
-  std::vector<std::unique_ptr<Env>> envs;
-  for (std::size_t i = 0; i < system_.envs; ++i) envs.push_back(make_env());
-  Ppo ppo(ppo_options, std::move(envs));
+  Ppo ppo(ppo_options, make_envs());
   for (int round = 0; round < kRounds; ++round) best_.decisions = ppo.round().steps;
   nn::Model model = model_of(ppo.policy(), ppo.normaliser());
   constexpr float kLean = 0.3F;  // the changes of evolution's first steps reach other mixes
   model.policy.biases(model.policy.shape().layers() - 1)[0] += kLean;
-  return validate(model, "start", 0, "");
+  return validate(model, "start", 0, {});
 }
 
-Status Trainer::learn_by_dqn() {
-  DqnOptions dqn_options = system_.dqn;
-  if (options_.steps > 0) dqn_options.steps = options_.steps;
-  dqn_options.seed = options_.seed;
-  Dqn dqn(dqn_options, make_env());
-  const std::uint64_t chunk = std::max<std::uint64_t>(
-      1, dqn_options.steps / static_cast<std::uint64_t>(options_.validations));
-  while (!dqn.finished() && !has_stalled()) {
-    const DqnReport round = dqn.advance(chunk);
-    best_.decisions = round.steps;
-    report(first_part_ * dqn.part_done());
-    const std::string more =
-        fmt::format(R"(,"episode_reward":{:.6f},"loss":{:.6f},"random_share":{:.4f},)"
-                    R"("learning_rate":{:.3g})",
-                    round.episode_reward, round.loss, round.random_share, round.learning_rate);
-    const Status valid =
-        validate(model_of(dqn.network(), dqn.normaliser()), "dqn", dqn.part_done(), more);
-    if (!valid) return valid;
-  }
-  return {};
-}
-
-// From the best model so far; the score of a day is that of the simulator.
-Status Trainer::learn_by_evolution() {
-  EvolutionOptions evolution_options = system_.evolution;
-  if (options_.evolution_steps > 0) evolution_options.steps = options_.evolution_steps;
-  evolution_options.seed = options_.seed;
-  if (!options_.from.empty()) {
-    // Nothing but evolution moves the network away from where it began.
-    evolution_options.spread = 0.1;
-    evolution_options.learning_rate = 0.03;
-    evolution_options.learning_rate_end = 0.005;
-  }
-  // Every load that has a weight of its own is in each step.
-  evolution_options.days =
-      std::max(evolution_options.days, static_cast<int>(options_.energy_weights.size()));
-  evolution_options.threads = std::max<std::size_t>(1, options_.threads);
-  std::vector<nn::Model> trials(evolution_options.threads, best_.model);
-  std::vector<std::optional<Error>> failures(trials.size());
-  std::vector<workload::Trace> days(static_cast<std::size_t>(evolution_options.days));
+// From the best model so far.
+Status Trainer::evolve(double begin, double step) {
   // Days after all that the first part has seen.
-  constexpr std::uint64_t kFirstDay = 500'000;
-  const auto score = [&](const nn::Network& policy, std::uint64_t day, std::size_t thread) {
-    trials[thread].policy = policy;
-    const auto result = run_day(trials[thread], rules_, training_run_, options_.scheduler,
-                                days[static_cast<std::size_t>(day % days.size())]);
-    if (!result) {
-      failures[thread] = result.error();
-      return 0.0;
-    }
-    return weigh(*result, kFirstDay + day);
-  };
-  Evolution evolution(evolution_options, best_.model.policy, score);
-  const double step = 1.0 / options_.validations;
-  double next = step;
-  if (const auto left = left_off("evolution")) {
-    if (const Status resumed = evolution.resume(*options_.resume); !resumed) return resumed;
-    next = *left;
-  } else {
-    since_best_ = 0;
-  }
-  while (!evolution.finished() && !has_stalled()) {
-    for (std::size_t i = 0; i < days.size(); ++i) {
-      days[i] = options_.days(kFirstDay + evolution.steps() * days.size() + i);
-    }
-    const double tried = evolution.step();
-    for (const std::optional<Error>& failure : failures) {
-      if (failure) return *failure;
-    }
-    report(first_part_ + (1 - first_part_) * evolution.part_done());
-    if (evolution.part_done() + 1e-9 < next) continue;
-    next += step;
-    nn::Model trial = best_.model;
-    trial.policy = evolution.policy();
-    const Status valid = validate(trial, "evolution", evolution.part_done(),
-                                  fmt::format(R"(,"tried_et":{:.6f})", tried));
-    if (!valid) return valid;
-    nn::TensorFile file;
-    evolution.add_to(file);
-    if (const Status saved = save("evolution", next, std::move(file)); !saved) return saved;
-  }
-  return {};
-}
-
-Status Trainer::take_up(const nn::TensorFile& file) {
-  auto state = read_state(file);
-  if (!state) return state.error();
-  best_.model = state->best;
-  best_.validation_et = state->best_et;
-  best_.validation_energy_w_min = state->best_energy_w_min;
-  best_.decisions = state->decisions;
-  best_weighed_ = state->best_weighed;
-  since_best_ = state->since_best;
-  resumed_ = *std::move(state);
-  return {};
-}
-
-Status Trainer::learn_first_part() {
-  if (!options_.from.empty()) return lean_on_first();
-  return system_.algorithm == Algorithm::kPpo ? learn_by_ppo() : learn_by_dqn();
+  const std::uint64_t first_day = alone_ ? 0 : 500'000;
+  DayEvolution evolution(system_.evolution,
+                         alone_ ? model_of(trainable_.untrained(), {}) : best_.model, trainable_,
+                         training_run_, options_.days, first_day);
+  return learn(evolution, {.name = "evolution",
+                           .begin = begin,
+                           .first_validation = alone_ ? 0 : step,
+                           .validation_step = step,
+                           .counts = alone_});
 }
 
 Status Trainer::record() {
+  if (!trainable_.is_recorded()) return {};
   nn::RangeRecorder seen;
   policies::JobRecorder jobs;
   for (std::uint64_t i = 0; i < kRecordDays; ++i) {
     const workload::Trace day = options_.days(i);
     for (const workload::Job& job : day.jobs) jobs.add(job);
-    const auto run = run_day(best_.model, rules_, options_.run, options_.scheduler, day, &seen);
+    const auto run = trainable_.run_day(best_.model, options_.run, day, &seen);
     if (!run) return run.error();
   }
   best_.model.drawn = jobs.distributions();
@@ -317,68 +303,84 @@ Status Trainer::record() {
   return {};
 }
 
+Status Trainer::train() {
+  if (options_.resume != nullptr) {
+    resumed_.emplace(*options_.resume);
+    state(*resumed_);
+    if (const Status taken = resumed_->status(); !taken) return taken;
+  }
+  const double step = 1.0 / options_.validations;
+  const double first_part = alone_ ? 0 : evolves_ ? 0.5 : 1;
+  if (!alone_ && !left_off_in("evolution")) {
+    const Status learned = !options_.from.empty()                 ? lean_on_first()
+                           : system_.algorithm == Algorithm::kPpo ? learn_by_ppo(first_part, step)
+                                                                  : learn_by_dqn(first_part);
+    if (!learned) return learned;
+    best_.stopped_early = has_stalled();
+  }
+  if (!evolves_) return {};
+  if (const Status evolved = evolve(first_part, step); !evolved) return evolved;
+  if (alone_) best_.stopped_early = has_stalled();
+  return {};
+}
+
 Result<Trained> Trainer::run() {
   if (options_.record != nullptr) {
     best_.model = *options_.record;
-    if (const Status recorded = record(); !recorded) return recorded.error();
-    return std::move(best_);
-  }
-  if (system_.algorithm == Algorithm::kDqn && options_.checkpoint) {
-    return Error{fmt::format("{} keeps no checkpoint: it learns in seconds", system_.name)};
-  }
-  const bool evolves = options_.evolves && system_.evolution.steps > 0;
-  first_part_ = evolves ? 0.5 : 1;
-  if (options_.resume != nullptr) {
-    if (const Status taken = take_up(*options_.resume); !taken) return taken.error();
-  }
-  if (!left_off("evolution")) {
-    if (const Status learned = learn_first_part(); !learned) return learned.error();
-    best_.stopped_early = has_stalled();
-  }
-  if (evolves) {
-    if (const Status evolved = learn_by_evolution(); !evolved) return evolved.error();
+  } else if (const Status trained = train(); !trained) {
+    return trained.error();
   }
   if (const Status recorded = record(); !recorded) return recorded.error();
   report(1);
+  best_.unit = alone_ ? "days" : "decisions";
   return std::move(best_);
+}
+
+// The system with what was asked for in place of its own settings.
+System configured(System system, const TrainOptions& options) {
+  if (options.steps > 0) system.ppo.steps = system.dqn.steps = options.steps;
+  system.ppo.seed = system.dqn.seed = system.evolution.seed = options.seed;
+  system.ppo.top = system.top;
+  system.ppo.threads = options.threads;
+  if (!options.hidden.empty()) system.ppo.hidden = options.hidden;
+  if (options.epochs > 0) system.ppo.epochs = options.epochs;
+  system.dqn.steps_per_round = std::max<std::uint64_t>(
+      1, system.dqn.steps / static_cast<std::uint64_t>(options.validations));
+  EvolutionOptions& evolution = system.evolution;
+  if (options.evolution_steps > 0 && evolution.steps > 0) evolution.steps = options.evolution_steps;
+  evolution.threads = std::max<std::size_t>(1, options.threads);
+  if (!options.from.empty()) {
+    // Nothing but evolution moves the network away from where it began.
+    evolution.spread = 0.1;
+    evolution.learning_rate = 0.03;
+    evolution.learning_rate_end = 0.005;
+  }
+  if (system.decides == Decides::kLayouts) {
+    // Every load that has a weight of its own is in each step.
+    evolution.days = std::max(evolution.days, static_cast<int>(options.energy_weights.size()));
+  } else if (options.reward == PlaceReward::kCorrected) {
+    // About two hours of decisions, where 0.99 looks half an hour ahead: rewards come as things
+    // happen, so nothing of the end of the day is lost.
+    system.ppo.discount = 0.998;
+  }
+  return system;
 }
 
 }  // namespace
 
 Result<Trained> train(const TrainOptions& options) {
-  if (options.system->decides == Decides::kPlacements) return train_placement(options);
   System system = *options.system;
-  if (options.record != nullptr) {
-    auto rules = policies::read_rules(*options.record, *options.run.model);
-    if (!rules) return rules.error();
-    return Trainer(options, std::move(system), *std::move(rules)).run();
-  }
-  if (!options.without.empty()) {
+  const bool mixes = system.decides == Decides::kLayouts;
+  if (mixes && options.record == nullptr && !options.without.empty()) {
     Result<System> rest = without_pieces(std::move(system), options.without);
     if (!rest) return rest.error();
     system = *std::move(rest);
   }
-  const mig::GpuModel& gpu = *options.run.model;
-  // The systems' menus have the papers' numbers, which only GPUs of seven slices share.
-  const bool has_menu = !system.menu.empty() && gpu.compute_slices == mig::kComputeSlicesMax;
-  std::string menu = !options.menu.empty() ? options.menu
-                     : has_menu            ? system.menu
-                                           : policies::every_layout(gpu);
-  if (!options.from.empty()) {
-    if (system.pick == policies::MixPick::kDraw) {
-      return Error{fmt::format("{} has no mix to begin from: its GPUs draw layouts", system.name)};
-    }
-    menu = options.from + ";" + menu;
-    // One mix at a time: of a mean over the menu, small changes of the network show nothing.
-    system.pick = policies::MixPick::kBest;
-  }
-  auto rules = policies::make_mix_rules(system.encoding, system.pick, gpu, menu);
-  if (!rules) return rules.error();
-  rules->every_events = system.every_events;
-  rules->reluctance = system.reluctance;
-  rules->top = system.top;
-  rules->rest = options.rest;
-  return Trainer(options, std::move(system), *std::move(rules)).run();
+  system = configured(std::move(system), options);
+  const auto trainable =
+      mixes ? make_mix_trainable(options, system) : make_place_trainable(options, system);
+  if (!trainable) return trainable.error();
+  return Trainer(options, system, **trainable).run();
 }
 
 }  // namespace partita::learn

@@ -53,8 +53,8 @@ struct TrainOptions {
   // A line of JSON for every validation.
   std::function<void(const std::string&)> log;
   std::function<void(double)> progress;
-  // Called with the state of training when it can be taken up again, and such a state: what comes
-  // out is then the same to the bit. Not with DQN.
+  // Called with the state of training whenever it can be saved; and such a state to resume from:
+  // what comes out is then the same to the bit.
   std::function<Status(const nn::TensorFile&)> checkpoint;
   const nn::TensorFile* resume = nullptr;
   // A model of the system to run over training days instead of training one: what comes out is that

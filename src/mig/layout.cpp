@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/fnv.h"
 #include "base/text.h"
 
 namespace partita::mig {
@@ -193,11 +194,10 @@ std::string format_layout(const GpuModel& model, const Layout& layout) {
 
 std::size_t std::hash<partita::mig::Layout>::operator()(
     const partita::mig::Layout& layout) const noexcept {
-  // FNV-1a over the placements.
-  std::uint64_t hash = 14695981039346656037ULL;
+  partita::Fnv hash;
   for (const partita::mig::Placement placement : layout.instances()) {
-    hash = (hash ^ placement.profile) * 1099511628211ULL;
-    hash = (hash ^ placement.start) * 1099511628211ULL;
+    hash.add_byte(placement.profile);
+    hash.add_byte(placement.start);
   }
-  return static_cast<std::size_t>(hash);
+  return static_cast<std::size_t>(hash.value());
 }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "mig/profile_memory.h"
 
 namespace partita::sim {
 namespace {
@@ -43,29 +44,12 @@ std::uint16_t MemoryWatch::fits(const decide::ActiveJob& job, double need_gib) c
   return static_cast<std::uint16_t>(mask);
 }
 
-std::optional<double> MemoryWatch::next_larger(const decide::ActiveJob& job, double gib) const {
-  std::optional<double> next;
-  const unsigned usable = fits(job, 0);
-  for (std::size_t i = 0; i < model_.profiles.size(); ++i) {
-    const double memory = model_.profiles[i].memory_gib;
-    if ((usable >> i & 1U) == 0 || memory <= gib) continue;
-    next = std::min(next.value_or(memory), memory);
-  }
-  return next;
-}
-
-double MemoryWatch::largest(const decide::ActiveJob& job) const {
-  double most = 0;
-  while (const std::optional<double> more = next_larger(job, most)) most = *more;
-  return most;
-}
-
 MemoryWatch::Stop MemoryWatch::next_stop(const decide::ActiveJob& job, mig::ProfileIndex profile,
                                          Micros now) const {
   const workload::MemoryCurve& curve = curves_[job.id.value];
   if (!curve.grows()) return {};
   const double capacity = model_.profiles[profile].memory_gib;
-  const std::optional<double> larger = next_larger(job, capacity);
+  const std::optional<double> larger = mig::next_larger_memory(model_, fits(job, 0), capacity);
   if (!larger) return {};
   Stop stop;
   if (const std::optional<double> done = curve.exceeds(capacity)) {
@@ -101,7 +85,8 @@ std::optional<MemoryWatch::Stop> MemoryWatch::early_restart(const decide::Active
     if (confirmed < rule.confirmations) continue;
     const Micros at = instant_of(job, done);
     if (done <= 1 - job.work || at <= now) continue;
-    return Stop{at, true, std::min(projected - decide::kProjectionGuardGib, largest(job))};
+    const double largest = mig::largest_memory(model_, fits(job, 0));
+    return Stop{at, true, std::min(projected - decide::kProjectionGuardGib, largest)};
   }
   return {};
 }

@@ -45,9 +45,6 @@ class MemoryWatch {
 
  private:
   bool has_room_for(const workload::Job& job, double gib) const;
-  // The least memory above `gib` of a profile the job may use.
-  std::optional<double> next_larger(const decide::ActiveJob& job, double gib) const;
-  double largest(const decide::ActiveJob& job) const;
   std::optional<Stop> early_restart(const decide::ActiveJob& job,
                                     const workload::MemoryCurve& curve, double capacity_gib,
                                     Micros now) const;

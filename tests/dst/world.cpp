@@ -31,11 +31,11 @@ World::World(std::uint64_t seed, Rule rule)
 World::~World() = default;
 
 void World::mix(std::uint64_t value) {
-  for (int i = 0; i < 8; ++i) digest_ = (digest_ ^ (value >> (8 * i) & 0xffU)) * 0x100000001b3ULL;
+  digest_.add(value);
 }
 
 void World::mix(const std::string& text) {
-  for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  digest_.add(text);
 }
 
 void World::wrong(const std::string& what) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fnv.h"
 #include "base/rng.h"
 #include "control/journal/journal_replay.h"
 #include "control/journal/recorder.h"
@@ -48,7 +49,7 @@ class World {
 
   // Runs `steps` with faults, then without until all jobs have ended. What is wrong, or nothing.
   std::optional<std::string> run(int steps);
-  std::uint64_t digest() const { return digest_; }
+  std::uint64_t digest() const { return digest_.value(); }
   std::size_t accepted() const { return acknowledged_.size(); }
   std::size_t crashes() const { return crashes_; }
   std::size_t preemptions() const { return count("preempted"); }
@@ -197,7 +198,7 @@ class World {
   std::uint64_t forecasts_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
-  std::uint64_t digest_ = 0xcbf29ce484222325ULL;
+  Fnv digest_;
 };
 
 }  // namespace partita::dst

@@ -7,14 +7,6 @@
 
 namespace partita::golden {
 
-void Digest::add(std::uint64_t value) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  for (int byte = 0; byte < 8; ++byte) {
-    value_ = (value_ ^ (value & 0xff)) * kPrime;
-    value >>= 8;
-  }
-}
-
 void Digest::add(const mig::Layout& layout) {
   for (const mig::Placement placement : layout.instances()) {
     add(placement.profile * std::uint64_t{256} + placement.start);
@@ -51,7 +43,7 @@ void Digest::add(const sim::RunResult& result) {
 }
 
 std::string Digest::text() const {
-  return fmt::format("0x{:016x}", value_);
+  return fmt::format("0x{:016x}", value());
 }
 
 std::vector<sim::SchedulePiece> ordered_pieces(const sim::RunResult& result) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/text.h"
 
 namespace partita::cli {
@@ -66,6 +67,10 @@ Micros Values::seconds(std::string_view name) const {
   const auto seconds = parse_seconds(text(name));
   CHECK(seconds.has_value());
   return *seconds;
+}
+
+std::size_t Values::threads() const {
+  return given("threads") == nullptr ? default_threads() : count("threads");
 }
 
 Error Values::wrong(std::string_view name, const Error& why) const {

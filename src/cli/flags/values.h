@@ -49,6 +49,7 @@ class Values {
   double number(std::string_view name) const;
   std::uint64_t count(std::string_view name) const;
   Micros seconds(std::string_view name) const;
+  std::size_t threads() const;  // --threads, or one a processor
 
   // The error of a check made later than set: "--power: unknown power curve ...".
   Error wrong(std::string_view name, const Error& why) const;

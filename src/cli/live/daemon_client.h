@@ -1,4 +1,10 @@
 // DaemonClient: a caller of the daemon: one request over its socket, and the answer.
+//
+// Our own although Debian has cpp-httplib, which would save some eighty lines and does speak over
+// unix sockets: a daemon that refuses (too many requests, a body that is too large) answers and
+// closes before it has read all. cpp-httplib 0.11 does not read an answer once it fails to write,
+// so the reason would be lost, and it writes without MSG_NOSIGNAL. It also brings TLS and three
+// compression libraries, which nothing here uses.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

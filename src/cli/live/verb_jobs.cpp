@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/flags/live_values.h"
 #include "cli/live/daemon_client.h"
@@ -54,20 +56,15 @@ std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
                                        const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t kAtOnce = 32;
   std::vector<DaemonAnswer> answers(numbers.size());
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> away = false;
-  const auto work = [&] {
-    DaemonClient client(values);
-    for (std::size_t n = next++; n < numbers.size() && !away; n = next++) {
-      const std::size_t i = numbers.size() - 1 - n;
-      answers[i] = client.ask(method, job_path(numbers[i]));
-      if (answers[i].status == 0) away = true;
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(kAtOnce, numbers.size()); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  std::deque<DaemonClient> clients;  // one a worker
+  for (std::size_t i = 0; i < std::min(kAtOnce, numbers.size()); ++i) clients.emplace_back(values);
+  for_each_index(numbers.size(), kAtOnce, [&](std::size_t n, std::size_t worker) {
+    if (away) return;
+    const std::size_t i = numbers.size() - 1 - n;
+    answers[i] = clients[worker].ask(method, job_path(numbers[i]));
+    if (answers[i].status == 0) away = true;
+  });
   if (away) {  // those that were not asked for any more say nothing new
     std::erase_if(answers, [](const DaemonAnswer& answer) { return answer.status != 0; });
     answers.resize(1);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/text.h"
 #include "cli/flags/day_sources.h"
@@ -121,9 +120,7 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
   options.bound_seconds = values.number("time-limit");
   options.clock = clock_seconds;
   options.seed = values.count("seed");
-  options.threads = values.given("threads") != nullptr
-                        ? static_cast<std::size_t>(values.count("threads"))
-                        : std::max(1U, std::thread::hardware_concurrency());
+  options.threads = values.threads();
   return options;
 }
 

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/flags/value_parsers.h"
 #include "cli/output/progress_bar.h"
@@ -34,35 +34,22 @@ struct Row {
 
 // Each row is run by one thread, and its place is fixed beforehand: the number of threads shows in
 // nothing but the time.
-void run_rows(std::vector<Row>& rows, const workload::Trace& trace, std::size_t thread_count,
+void run_rows(std::vector<Row>& rows, const workload::Trace& trace, std::size_t threads,
               ProgressBar& bar) {
-  std::atomic<std::size_t> next = 0;
   const auto show = [&] {
     double sum = 0;
     for (const Row& row : rows) sum += row.part;
     bar.at(sum / static_cast<double>(rows.size()));
   };
-  const auto work = [&] {
-    for (std::size_t i = next++; i < rows.size(); i = next++) {
-      Row& row = rows[i];
-      row.finished = run_one(trace, row.settings, row.scheduler, [&](double part) {
-        row.part = part;
-        show();
-      });
-      row.part = 1;
+  for_each_index(rows.size(), threads, [&](std::size_t i, std::size_t) {
+    Row& row = rows[i];
+    row.finished = run_one(trace, row.settings, row.scheduler, [&](double part) {
+      row.part = part;
       show();
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < thread_count; ++i) threads.emplace_back(work);
-  work();
-}
-
-std::size_t threads_for(const Values& values, std::size_t runs) {
-  const std::size_t wanted = values.given("threads") != nullptr
-                                 ? static_cast<std::size_t>(values.count("threads"))
-                                 : std::max(1U, std::thread::hardware_concurrency());
-  return std::min(wanted, runs);
+    });
+    row.part = 1;
+    show();
+  });
 }
 
 // "+12.3", or "0.0" for the best itself; "-" when the best is 0 and the other is not.
@@ -245,7 +232,7 @@ Outcome run_compare(const Values& values, Console& console) {
   if (!rows) return rows.error();
   {
     ProgressBar bar(console.shows_progress, "comparing");
-    run_rows(*rows, jobs->trace, threads_for(values, rows->size()), bar);
+    run_rows(*rows, jobs->trace, values.threads(), bar);
   }
   for (const Row& row : *rows) {
     if (*row.finished) continue;

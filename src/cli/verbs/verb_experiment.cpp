@@ -39,9 +39,7 @@ experiment::RunnerOptions runner_options(const Values& values, const Study& stud
   experiment::RunnerOptions options;
   options.path = fmt::format("{}/{}.runs.jsonl", values.text("out-dir"), study.name);
   options.definition = definition_of(study, kVersion);
-  if (values.given("threads") != nullptr) {
-    options.threads = static_cast<std::uint32_t>(values.count("threads"));
-  }
+  options.threads = static_cast<std::uint32_t>(values.threads());
   options.existing =
       values.has_switch("restart") ? experiment::Existing::kDiscard : experiment::Existing::kResume;
   options.progress = [&bar](const experiment::Progress& progress) {

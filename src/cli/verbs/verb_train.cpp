@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -52,9 +51,7 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.seed = settings.seed;
   options.change_cost_min = values.number("change-cost");
   options.late_cost_min = values.number("late-cost");
-  options.threads = values.given("threads") != nullptr
-                        ? static_cast<std::size_t>(values.count("threads"))
-                        : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  options.threads = values.threads();
   options.repartition = settings.repartition;
   const bool corrected = values.text("reward") == "corrected";
   options.reward = corrected ? learn::PlaceReward::kCorrected : learn::PlaceReward::kPublished;

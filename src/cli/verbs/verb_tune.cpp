@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "cli/flags/day_sources.h"
 #include "cli/output/progress_bar.h"
@@ -63,9 +62,7 @@ Result<experiment::TunedMix> search(const Values& values, const RunSettings& set
   if (settings.repartition != "none") options.references.push_back(settings.repartition);
   options.also_to_fit = days.test;
   options.seed = settings.seed;
-  options.threads = values.given("threads") != nullptr
-                        ? static_cast<std::size_t>(values.count("threads"))
-                        : std::max(1U, std::thread::hardware_concurrency());
+  options.threads = values.threads();
   options.progress = [&](double part) { bar.at(part); };
   return experiment::tune_mix(days.tune,
                               {settings.options, values.text("scheduler"), settings.seed}, options);

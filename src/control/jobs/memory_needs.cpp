@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mig/profile_memory.h"
+
 namespace partita::control {
 namespace {
 
@@ -45,24 +47,17 @@ store::PeakRow MemoryNeeds::learn(const JobSpec& spec, const launch::Owner& owne
 std::uint16_t MemoryNeeds::fitting(double need_gib) const {
   unsigned mask = 0;
   for (std::size_t i = 0; i < model_.profiles.size(); ++i) {
-    if (offered(i) && model_.profiles[i].memory_gib + kMemoryGuardGib >= need_gib) mask |= 1U << i;
+    if (model_.profiles[i].memory_gib + kMemoryGuardGib >= need_gib) mask |= 1U << i;
   }
-  return static_cast<std::uint16_t>(mask);
+  return static_cast<std::uint16_t>(mask & offered_);
 }
 
 std::optional<double> MemoryNeeds::next_larger(double gib) const {
-  std::optional<double> next;
-  for (std::size_t i = 0; i < model_.profiles.size(); ++i) {
-    const double has = model_.profiles[i].memory_gib;
-    if (offered(i) && has > gib) next = std::min(next.value_or(has), has);
-  }
-  return next;
+  return mig::next_larger_memory(model_, offered_, gib);
 }
 
 double MemoryNeeds::largest() const {
-  double largest = 0;
-  while (const auto more = next_larger(largest)) largest = *more;
-  return largest;
+  return mig::largest_memory(model_, offered_);
 }
 
 }  // namespace partita::control

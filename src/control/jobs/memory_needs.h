@@ -38,8 +38,6 @@ class MemoryNeeds {
   double largest() const;
 
  private:
-  bool offered(std::size_t profile) const { return (offered_ >> profile & 1U) != 0; }
-
   const mig::GpuModel& model_;
   std::uint16_t offered_ = 0;
   std::map<std::pair<std::uint32_t, std::string>, double> peaks_;  // by user and name

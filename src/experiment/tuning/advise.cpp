@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "experiment/for_each_index.h"
+#include "base/parallel.h"
 #include "experiment/results/bound_record.h"
 #include "experiment/results/make_record.h"
 #include "experiment/studies/studies.h"
@@ -255,7 +255,7 @@ std::vector<TriedPolicy> Adviser::run_all(const std::vector<AdvisedPolicy>& poli
   run.estimate_seed = options_.seed;
   std::vector<Result<OneRun>> results(policies.size() * windows.size(), Error{""});
   std::atomic<std::size_t> done = 0;
-  for_each_index(results.size(), options_.threads, [&](std::size_t i) {
+  for_each_index(results.size(), options_.threads, [&](std::size_t i, std::size_t) {
     results[i] = run_once(windows[i % windows.size()], policies[i / windows.size()], run,
                           options_.seed, i % windows.size(), role);
     at(static_cast<double>(++done) / static_cast<double>(results.size()));
@@ -427,7 +427,7 @@ Status Adviser::find_bounds(Advice& advice) {
   stage(0.9, 1);
   std::vector<Result<BoundOfDay>> found(count, Error{""});
   std::atomic<std::size_t> done = 0;
-  for_each_index(count, options_.threads, [&](std::size_t i) {
+  for_each_index(count, options_.threads, [&](std::size_t i, std::size_t) {
     found[i] =
         bound_within(limit, test_[i], options_.run, advice.advised.preemption.mode != Mode::kNone);
     at(static_cast<double>(++done) / static_cast<double>(count));

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/check.h"
-#include "experiment/for_each_index.h"
+#include "base/parallel.h"
 #include "policies/registry.h"
 #include "sim/engine.h"
 
@@ -44,7 +44,7 @@ void PlanScores::simulate(const std::vector<Pair>& pairs) {
     if (std::isnan(*et) && asked.insert(et).second)
       missing.push_back({&known->first, pair.window, et, {}});
   }
-  for_each_index(missing.size(), threads_, [&](std::size_t i) {
+  for_each_index(missing.size(), threads_, [&](std::size_t i, std::size_t) {
     Missing& each = missing[i];
     const auto repartitioner = make_repartitioner(*each.plan, *setting_.run.model);
     const Result<double> et = run(each.window, *repartitioner);
@@ -75,7 +75,7 @@ std::vector<double> PlanScores::all(const LayoutPlan& plan, std::span<const std:
 Result<std::vector<double>> PlanScores::of_text(const std::string& repartition) {
   std::vector<double> ets(windows_.size());
   std::vector<std::string> reasons(windows_.size());
-  for_each_index(windows_.size(), threads_, [&](std::size_t window) {
+  for_each_index(windows_.size(), threads_, [&](std::size_t window, std::size_t) {
     const auto repartitioner =
         policies::make_repartitioner(repartition, *setting_.run.model, setting_.run.gpus);
     const Result<double> et =

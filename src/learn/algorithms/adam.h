@@ -24,8 +24,6 @@ class Adam {
   std::vector<float>& first() { return first_; }
   std::vector<float>& second() { return second_; }
   std::uint64_t& steps() { return steps_; }
-  const std::vector<float>& first() const { return first_; }
-  const std::vector<float>& second() const { return second_; }
   std::uint64_t steps() const { return steps_; }
 
  private:

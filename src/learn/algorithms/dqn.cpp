@@ -1,5 +1,7 @@
 #include "learn/algorithms/dqn.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,8 +46,13 @@ Dqn::Dqn(DqnOptions options, std::unique_ptr<Env> env)
   allowed_.resize(static_cast<std::size_t>(spec_.table.choices));
   draws_.resize(1);
   table_.resize(static_cast<std::size_t>(spec_.table.choices));
-  env_->begin(episode_++);
+  begin_episode();
   observe();
+}
+
+void Dqn::begin_episode() {
+  env_->begin(episode_++);
+  episode_choices_.clear();
 }
 
 void Dqn::observe() {
@@ -57,9 +64,7 @@ void Dqn::observe() {
 }
 
 std::uint16_t Dqn::choose() {
-  const double share =
-      anneal(options_.random_share, options_.random_share_end, part_done() / options_.random_part);
-  if (steps_ < options_.first_steps || rng_.uniform() < share) {
+  if (steps_ < options_.first_steps || rng_.uniform() < random_share()) {
     const auto count = static_cast<std::uint64_t>(std::ranges::count(allowed_, std::uint8_t{1}));
     std::uint64_t left = rng_.below(count);
     for (std::size_t i = 0;; ++i) {
@@ -72,37 +77,44 @@ std::uint16_t Dqn::choose() {
   return static_cast<std::uint16_t>(best_allowed(acting_.outputs(), allowed_));
 }
 
-DqnReport Dqn::advance(std::uint64_t steps) {
-  DqnReport report;
+Step Dqn::take(std::uint16_t choice) {
+  std::ranges::fill(table_, std::uint16_t{0});
+  table_[choice] = 1;
+  episode_choices_.push_back(choice);
+  return env_->step(table_);
+}
+
+Figures Dqn::advance(std::uint64_t steps) {
+  double loss = 0;
+  double rewards = 0;
   std::uint64_t updates = 0;
+  std::uint64_t episodes = 0;
   for (std::uint64_t i = 0; i < steps && !finished(); ++i) {
     const std::uint16_t choice = choose();
-    std::ranges::fill(table_, std::uint16_t{0});
-    table_[choice] = 1;
     before_ = raw_;
-    const Step step = env_->step(table_);
+    const Step step = take(choice);
     episode_reward_ += static_cast<double>(step.reward);
     if (step.done) {
-      ++report.episodes;
-      report.episode_reward += episode_reward_;
+      ++episodes;
+      rewards += episode_reward_;
       episode_reward_ = 0;
-      env_->begin(episode_++);
+      begin_episode();
     }
     observe();
     replay_.add(before_, choice, step.reward, step.done, raw_, allowed_);
     ++steps_;
     if (steps_ >= options_.first_steps && steps_ % options_.steps_per_update == 0) {
-      report.loss += update();
+      loss += update();
       ++updates;
     }
   }
-  if (report.episodes > 0) report.episode_reward /= static_cast<double>(report.episodes);
-  if (updates > 0) report.loss /= static_cast<double>(updates);
-  report.steps = steps_;
-  report.random_share =
-      anneal(options_.random_share, options_.random_share_end, part_done() / options_.random_part);
-  report.learning_rate = anneal(options_.learning_rate, options_.learning_rate_end, part_done());
-  return report;
+  const auto mean = [](double sum, std::uint64_t count) {
+    return sum / static_cast<double>(std::max<std::uint64_t>(1, count));
+  };
+  return {{"episode_reward", mean(rewards, episodes)},
+          {"loss", mean(loss, updates)},
+          {"random_share", random_share()},
+          {"learning_rate", learning_rate()}};
 }
 
 void Dqn::gather() {
@@ -163,10 +175,46 @@ double Dqn::update() {
   backward_.add(network_, states_, activations_, output_gradient_, gradient_, nn::best_kernels());
   const double length = norm(gradient_);
   if (length > options_.gradient_norm_max) scale(gradient_, options_.gradient_norm_max / length);
-  adam_.step(network_.parameters(), gradient_,
-             anneal(options_.learning_rate, options_.learning_rate_end, part_done()));
+  adam_.step(network_.parameters(), gradient_, learning_rate());
   if (++updates_ % options_.updates_per_target == 0) target_ = network_;
   return loss;
+}
+
+void Dqn::state(StateFile& file) {
+  const DqnOptions& o = options_;
+  file.must_agree("options", fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+                                         fmt::join(network_.shape().widths, "x"),
+                                         static_cast<int>(o.activation), o.steps, o.replay,
+                                         o.first_steps, o.steps_per_update, o.updates_per_target,
+                                         o.batch, o.discount, o.learning_rate, o.learning_rate_end,
+                                         o.random_share, o.random_share_end, o.random_part,
+                                         o.gradient_norm_max, o.double_estimate, o.seed));
+  file.item("steps", steps_);
+  file.item("updates", updates_);
+  file.item("episode", episode_);
+  file.item("episode_reward", episode_reward_);
+  file.item("rng", rng_);
+  file.item("observations", observed_);
+  file.item("normaliser.mean", normaliser_.mean);
+  file.item("normaliser.scale", normaliser_.scale);
+  file.item("policy", network_.parameters());
+  file.item("target", target_.parameters());
+  file.item("adam", adam_);
+  replay_.state(file);
+  file.item("episode_choices", episode_choices_, table_.size());
+  if (file.reads() && file.status() && !replay_episode()) file.refuse("episode_choices");
+}
+
+bool Dqn::replay_episode() {
+  const std::vector<std::uint16_t> choices = std::move(episode_choices_);
+  --episode_;
+  begin_episode();
+  env_->observe(raw_, allowed_, draws_);
+  for (const std::uint16_t choice : choices) {
+    if (take(choice).done) return false;
+    env_->observe(raw_, allowed_, draws_);
+  }
+  return true;
 }
 
 }  // namespace partita::learn

@@ -8,6 +8,7 @@
 
 #include "learn/algorithms/adam.h"
 #include "learn/algorithms/backward.h"
+#include "learn/algorithms/learner.h"
 #include "learn/algorithms/replay_buffer.h"
 #include "learn/algorithms/running_statistics.h"
 #include "nn/model.h"
@@ -18,8 +19,9 @@ struct DqnOptions {
   std::vector<int> hidden{64, 64};
   nn::Activation activation = nn::Activation::kRelu;
   std::uint64_t steps = 200'000;
-  std::size_t replay = 50'000;        // transitions kept
-  std::uint64_t first_steps = 1'000;  // at random, before learning begins
+  std::uint64_t steps_per_round = 10'000;  // between two looks at it; changes nothing it learns
+  std::size_t replay = 50'000;             // transitions kept
+  std::uint64_t first_steps = 1'000;       // at random, before learning begins
   std::uint64_t steps_per_update = 4;
   std::uint64_t updates_per_target = 250;  // between two copies into the target network
   std::size_t batch = 64;
@@ -35,31 +37,41 @@ struct DqnOptions {
   std::uint64_t seed = 1;
 };
 
-struct DqnReport {
-  std::uint64_t steps = 0;
-  std::uint64_t episodes = 0;  // that ended since the report before
-  double episode_reward = 0;   // their mean
-  double loss = 0;             // mean over the updates
-  double random_share = 0;
-  double learning_rate = 0;
-};
-
-class Dqn {
+class Dqn : public Learner {
  public:
   Dqn(DqnOptions options, std::unique_ptr<Env> env);
 
-  bool finished() const { return steps_ >= options_.steps; }
-  double part_done() const {
+  bool finished() const override { return steps_ >= options_.steps; }
+  double part_done() const override {
     return static_cast<double>(steps_) / static_cast<double>(options_.steps);
   }
-  DqnReport advance(std::uint64_t steps);
+  // Gives the mean reward of the episodes that ended, the mean loss of the updates, and the share
+  // of random decisions and the learning rate at the end.
+  Figures advance(std::uint64_t steps);
+  Result<Figures> learn() override { return advance(options_.steps_per_round); }
+  std::uint64_t samples() const override { return steps_; }
 
   // Its outputs are the values of the choices; the best is the largest that is allowed.
-  const nn::Network& network() const { return network_; }
-  const nn::Normaliser& normaliser() const { return normaliser_; }
+  const nn::Network& policy() const override { return network_; }
+  const nn::Normaliser& normaliser() const override { return normaliser_; }
+
+  bool at_checkpoint() const override { return true; }
+  void state(StateFile& file) override;
 
  private:
+  double random_share() const {
+    return anneal(options_.random_share, options_.random_share_end,
+                  part_done() / options_.random_part);
+  }
+  double learning_rate() const {
+    return anneal(options_.learning_rate, options_.learning_rate_end, part_done());
+  }
+  void begin_episode();
   void observe();
+  Step take(std::uint16_t choice);
+  // Brings the environment to where it was, by the choices that led there; false where they end
+  // the episode.
+  bool replay_episode();
   std::uint16_t choose();
   double update();
   void gather();
@@ -79,6 +91,7 @@ class Dqn {
   std::uint64_t updates_ = 0;
   std::uint64_t episode_ = 0;
   double episode_reward_ = 0;
+  std::vector<std::uint16_t> episode_choices_;  // so far
 
   std::vector<float> raw_;  // the present observation
   std::vector<float> before_;

@@ -47,7 +47,7 @@ TEST(Dqn, FindsTheValuesThatValueIterationFinds) {
   for (std::size_t place = 1; place + 1 < Walk::kPlaces; ++place) {
     std::vector<float> state(Walk::kPlaces);
     state[place] = 1;
-    const auto values = evaluate(dqn.network(), state);
+    const auto values = evaluate(dqn.policy(), state);
     EXPECT_NEAR(static_cast<double>(values[0]), exact[place][0], 0.05) << place;
     EXPECT_NEAR(static_cast<double>(values[1]), exact[place][1], 0.05) << place;
   }
@@ -61,7 +61,57 @@ TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
   Dqn other(options, std::make_unique<Walk>());
   while (!one.finished()) one.advance(1'000);
   while (!other.finished()) other.advance(1'000);
-  EXPECT_EQ(one.network(), other.network());
+  EXPECT_EQ(one.policy(), other.policy());
+}
+
+// Saved in the middle of an episode too, before learning begins and after the replay is full.
+TEST(Dqn, ResumingGivesTheNetworkOfAnUninterruptedRun) {
+  DqnOptions options = small_options();
+  options.steps = 3'000;
+  options.replay = 500;
+  options.normalise_observations = true;
+  Dqn whole(options, std::make_unique<Walk>());
+  while (!whole.finished()) whole.advance(1'000);
+  for (const std::uint64_t steps : {1U, 57U, 1'234U, 2'999U}) {
+    Dqn first(options, std::make_unique<Walk>());
+    first.advance(steps);
+    const nn::TensorFile file = saved_state(first);
+    Dqn second(options, std::make_unique<Walk>());
+    ASSERT_TRUE(resume(second, file).ok());
+    EXPECT_EQ(saved_state(second), file);
+    while (!second.finished()) second.advance(1'000);
+    EXPECT_EQ(saved_state(second), saved_state(whole)) << "after " << steps;
+  }
+}
+
+TEST(Dqn, ACheckpointThatCannotBeIsRefused) {
+  DqnOptions options = small_options();
+  Dqn dqn(options, std::make_unique<Walk>());
+  dqn.advance(100);
+  const nn::TensorFile good = saved_state(dqn);
+  const auto refusal = [&](const nn::TensorFile& file) {
+    Dqn other(options, std::make_unique<Walk>());
+    const Status taken = resume(other, file);
+    return taken.ok() ? "" : taken.error().message;
+  };
+  EXPECT_EQ(refusal(good), "");
+  nn::TensorFile bad = good;
+  bad.metadata["replay.size"] = "999999999";
+  EXPECT_EQ(refusal(bad), "the checkpoint lacks replay.size or has one that does not fit");
+  bad = good;
+  for (nn::Tensor& tensor : bad.tensors) {
+    if (tensor.name == "replay.choices") tensor.values[0] = 7;
+  }
+  EXPECT_EQ(refusal(bad), "the checkpoint lacks replay.choices or has one that does not fit");
+  bad = good;
+  for (nn::Tensor& tensor : bad.tensors) {
+    // Always to the right: the walk is over before these choices are.
+    if (tensor.name == "episode_choices") tensor.values.assign(100, 1.0F);
+    if (tensor.name == "episode_choices") tensor.shape = {100};
+  }
+  EXPECT_EQ(refusal(bad), "the checkpoint lacks episode_choices or has one that does not fit");
+  options.batch = 32;
+  EXPECT_NE(refusal(good).find("is of other options"), std::string::npos);
 }
 
 TEST(Replay, TheOldestGoesWhenFull) {

@@ -9,10 +9,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/result.h"
 #include "learn/algorithms/adam.h"
+#include "learn/algorithms/state_file.h"
 #include "nn/network.h"
-#include "nn/tensor_file.h"
 
 namespace partita::learn {
 
@@ -37,30 +36,27 @@ class Evolution {
  public:
   Evolution(EvolutionOptions options, nn::Network start, DayScore score);
 
-  bool finished() const { return steps_ >= options_.steps; }
+  bool finished() const { return steps() >= options_.steps; }
   double part_done() const {
-    return static_cast<double>(steps_) / static_cast<double>(options_.steps);
+    return static_cast<double>(steps()) / static_cast<double>(options_.steps);
   }
   // Tries all pairs once and moves. Gives the mean score of what was tried.
   double step();
 
-  // All that the next step depends on, into a checkpoint; and back from one.
-  void add_to(nn::TensorFile& file) const;
-  Status resume(const nn::TensorFile& file);
+  // All that the next step depends on.
+  void state(StateFile& file);
 
   const nn::Network& policy() const { return policy_; }
-  std::uint64_t steps() const { return steps_; }
+  std::uint64_t steps() const { return adam_.steps(); }
 
  private:
   double score_with(std::span<const float> noise, double sign, std::size_t thread);
-  void try_pairs(std::size_t thread);
 
   EvolutionOptions options_;
   nn::Network policy_;
   std::vector<nn::Network> trials_;  // one a thread
   DayScore score_;
   Adam adam_;
-  std::uint64_t steps_ = 0;
   std::vector<float> noise_;         // of all pairs
   std::vector<double> differences_;  // by pair
   std::vector<double> sums_;

@@ -171,7 +171,7 @@ EpisodeTally Collector::collect(const nn::Network& policy, const nn::Network& va
   const double spread = returned_.deviation(0);
   const float scale = spread > 1e-8 ? static_cast<float>(1 / spread) : 1.0F;
   const Play play{policy, value, top, discount, scale};
-  team.run(groups_.size(), [&](std::size_t g) {
+  team.run(groups_.size(), [&](std::size_t g, std::size_t) {
     play_group(play, groups_[g], times, Rng(seed, purpose + g), experience);
   });
   EpisodeTally tally;

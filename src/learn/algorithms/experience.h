@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "learn/algorithms/running_statistics.h"
 #include "learn/environments/env.h"
-#include "learn/thread_team.h"
 #include "nn/network.h"
 
 namespace partita::learn {

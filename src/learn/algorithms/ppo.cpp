@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "base/text.h"
 
 namespace partita::learn {
 namespace {
@@ -40,52 +39,7 @@ std::size_t begin_of(std::size_t part, std::size_t parts, std::size_t count) {
   return part * count / parts;
 }
 
-std::vector<float> copy_of(std::span<const float> values) {
-  return {values.begin(), values.end()};
-}
-
-void add_adam(nn::TensorFile& file, const std::string& name, Adam& adam) {
-  file.tensors.push_back({name + ".first", {adam.first().size()}, adam.first()});
-  file.tensors.push_back({name + ".second", {adam.second().size()}, adam.second()});
-  file.metadata[name + ".steps"] = std::to_string(adam.steps());
-}
-
-bool restore_tensor(const nn::TensorFile& file, const std::string& name, std::span<float> into) {
-  const nn::Tensor* tensor = file.find(name);
-  if (tensor == nullptr || tensor->values.size() != into.size()) return false;
-  std::ranges::copy(tensor->values, into.begin());
-  return true;
-}
-
-bool restore_count(const nn::TensorFile& file, const std::string& key, std::uint64_t& into) {
-  const auto found = file.metadata.find(key);
-  const auto number = found == file.metadata.end() ? std::nullopt : parse_int(found->second);
-  if (!number || *number < 0) return false;
-  into = static_cast<std::uint64_t>(*number);
-  return true;
-}
-
-bool restore_adam(const nn::TensorFile& file, const std::string& name, Adam& adam) {
-  return restore_tensor(file, name + ".first", adam.first()) &&
-         restore_tensor(file, name + ".second", adam.second()) &&
-         restore_count(file, name + ".steps", adam.steps());
-}
-
-bool restore_statistics(const nn::TensorFile& file, const std::string& key,
-                        RunningStatistics& into) {
-  const auto found = file.metadata.find(key);
-  return found != file.metadata.end() && into.restore(found->second);
-}
-
 }  // namespace
-
-std::string log_text(const PpoReport& report) {
-  return fmt::format(
-      R"(,"episode_reward":{:.6f},"entropy":{:.5f},"divergence":{:.6f},"clipped_share":{:.4f},)"
-      R"("explained":{:.4f},"learning_rate":{:.3g},"entropy_weight":{:.3g})",
-      report.episode_reward, report.entropy, report.divergence, report.clipped_share,
-      report.explained, report.learning_rate, report.entropy_weight);
-}
 
 Ppo::Ppo(PpoOptions options, std::vector<std::unique_ptr<Env>> envs)
     : options_(std::move(options)),
@@ -102,6 +56,14 @@ Ppo::Ppo(PpoOptions options, std::vector<std::unique_ptr<Env>> envs)
   policy_adam_ = Adam(policy_.parameters().size());
   value_adam_ = Adam(value_.parameters().size());
   collector_.normalises = options_.normalise_observations;
+}
+
+Result<Figures> Ppo::learn() {
+  const PpoReport report = round();
+  return Figures{{"episode_reward", report.episode_reward}, {"entropy", report.entropy},
+                 {"divergence", report.divergence},         {"clipped_share", report.clipped_share},
+                 {"explained", report.explained},           {"learning_rate", report.learning_rate},
+                 {"entropy_weight", report.entropy_weight}};
 }
 
 PpoReport Ppo::round() {
@@ -157,7 +119,7 @@ void Ppo::update(PpoReport& report) {
 void Ppo::learn_minibatch(std::span<const std::uint32_t> chosen, PpoReport& report) {
   normalise_advantages(chosen);
   const auto share = 1.0F / static_cast<float>(chosen.size());
-  team_.run(kShards, [&](std::size_t s) {
+  team_.run(kShards, [&](std::size_t s, std::size_t) {
     Shard& shard = shards_[s];
     shard.policy_gradient.assign(policy_.parameters().size(), 0.0F);
     shard.value_gradient.assign(value_.parameters().size(), 0.0F);
@@ -168,7 +130,7 @@ void Ppo::learn_minibatch(std::span<const std::uint32_t> chosen, PpoReport& repo
               report.entropy_weight);
     }
   });
-  team_.run(kShards, [&](std::size_t part) { add_up(part, kShards); });
+  team_.run(kShards, [&](std::size_t part, std::size_t) { add_up(part, kShards); });
   double squares = 0;
   for (const Shard& shard : shards_) {
     squares += shard.squares;
@@ -183,7 +145,7 @@ void Ppo::learn_minibatch(std::span<const std::uint32_t> chosen, PpoReport& repo
   const double scale = length > most ? most / length : 1;
   const nn::AdamStep policy_step = policy_adam_.begin(report.learning_rate, scale);
   const nn::AdamStep value_step = value_adam_.begin(report.learning_rate, scale);
-  team_.run(kShards, [&](std::size_t part) {
+  team_.run(kShards, [&](std::size_t part, std::size_t) {
     const auto step = [&](Adam& adam, const nn::AdamStep& with, nn::Network& network,
                           std::span<const float> gradient) {
       const std::size_t first = begin_of(part, kShards, gradient.size());
@@ -365,52 +327,25 @@ double Ppo::explained_variance() const {
   return returns > 0 ? 1 - misses / returns : 0;
 }
 
-// What must agree for a checkpoint to be taken up: all that changes what training does.
-std::string Ppo::fingerprint() const {
-  const PpoOptions& o = options_;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
-                     fmt::join(policy_.shape().widths, "x"), static_cast<int>(o.activation),
-                     o.steps, o.steps_per_round, o.minibatch, o.epochs, o.discount, o.lambda,
-                     o.clip, o.value_weight, o.gradient_norm_max, o.learning_rate,
-                     o.learning_rate_end, o.entropy, o.entropy_end, o.top, o.rounds_per_checkpoint,
-                     o.seed, collector_.env_count());
-}
-
-nn::TensorFile Ppo::checkpoint() {
+void Ppo::state(StateFile& file) {
   CHECK(at_checkpoint());
-  nn::TensorFile file;
-  file.metadata["format"] = "partita-checkpoint/1";
-  file.metadata["options"] = fingerprint();
-  file.metadata["steps"] = std::to_string(steps_);
-  file.metadata["rounds"] = std::to_string(rounds_);
-  file.metadata["restarts"] = std::to_string(collector_.rounds());
-  file.metadata["observations"] = collector_.observation_statistics().text();
-  file.metadata["returns"] = collector_.return_statistics().text();
-  file.tensors.push_back({"policy", {policy_.parameters().size()}, copy_of(policy_.parameters())});
-  file.tensors.push_back({"value", {value_.parameters().size()}, copy_of(value_.parameters())});
-  add_adam(file, "policy_adam", policy_adam_);
-  add_adam(file, "value_adam", value_adam_);
-  return file;
-}
-
-Status Ppo::resume(const nn::TensorFile& file) {
-  const auto options = file.metadata.find("options");
-  if (options == file.metadata.end()) return Error{"this is no checkpoint of training"};
-  if (options->second != fingerprint()) {
-    return Error{fmt::format("the checkpoint is of other options ({}), wanted {}", options->second,
-                             fingerprint())};
-  }
-  const bool whole =
-      restore_count(file, "steps", steps_) && restore_count(file, "rounds", rounds_) &&
-      restore_count(file, "restarts", collector_.rounds()) &&
-      restore_statistics(file, "observations", collector_.observation_statistics()) &&
-      restore_statistics(file, "returns", collector_.return_statistics()) &&
-      restore_tensor(file, "policy", policy_.parameters()) &&
-      restore_tensor(file, "value", value_.parameters()) &&
-      restore_adam(file, "policy_adam", policy_adam_) &&
-      restore_adam(file, "value_adam", value_adam_);
-  if (!whole) return Error{"the checkpoint lacks a part or has one of the wrong size"};
-  return {};
+  const PpoOptions& o = options_;
+  file.must_agree(
+      "options", fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+                             fmt::join(policy_.shape().widths, "x"), static_cast<int>(o.activation),
+                             o.steps, o.steps_per_round, o.minibatch, o.epochs, o.discount,
+                             o.lambda, o.clip, o.value_weight, o.gradient_norm_max, o.learning_rate,
+                             o.learning_rate_end, o.entropy, o.entropy_end, o.top,
+                             o.rounds_per_checkpoint, o.seed, collector_.env_count()));
+  file.item("steps", steps_);
+  file.item("rounds", rounds_);
+  file.item("restarts", collector_.rounds());
+  file.item("observations", collector_.observation_statistics());
+  file.item("returns", collector_.return_statistics());
+  file.item("policy", policy_.parameters());
+  file.item("value", value_.parameters());
+  file.item("policy_adam", policy_adam_);
+  file.item("value_adam", value_adam_);
 }
 
 }  // namespace partita::learn

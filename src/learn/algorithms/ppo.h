@@ -11,6 +11,7 @@
 #include "learn/algorithms/adam.h"
 #include "learn/algorithms/backward.h"
 #include "learn/algorithms/experience.h"
+#include "learn/algorithms/learner.h"
 #include "nn/model.h"
 
 namespace partita::learn {
@@ -33,8 +34,8 @@ struct PpoOptions {
   double entropy_end = 0.001;
   int top = 0;  // draw from the `top` most likely choices of a row only; 0: from all
   bool normalise_observations = true;
-  // Rounds between two moments at which training can be stopped and taken up again. All episodes
-  // begin anew then, whether it is stopped or not, so that both ways give the same model.
+  // Rounds between two moments at which training can be stopped and resumed. All episodes
+  // start over then, whether it is stopped or not, so that both ways give the same model.
   std::uint64_t rounds_per_checkpoint = 50;
   std::uint64_t seed = 1;
   // To play and learn with; the result does not depend on it. More than four are of no use.
@@ -57,31 +58,25 @@ struct PpoReport {
   double entropy_weight = 0;
 };
 
-// The figures of the round as more members of a JSON object.
-std::string log_text(const PpoReport& report);
-
-class Ppo {
+class Ppo : public Learner {
  public:
   Ppo(PpoOptions options, std::vector<std::unique_ptr<Env>> envs);
 
-  bool finished() const { return steps_ >= options_.steps; }
-  double part_done() const {
+  bool finished() const override { return steps_ >= options_.steps; }
+  double part_done() const override {
     return static_cast<double>(steps_) / static_cast<double>(options_.steps);
   }
   // Plays a round and learns from it.
   PpoReport round();
+  Result<Figures> learn() override;
+  std::uint64_t samples() const override { return steps_; }
 
-  // Whether the state can be saved now.
-  bool at_checkpoint() const { return rounds_ % options_.rounds_per_checkpoint == 0; }
-  // REQUIRES: at_checkpoint().
-  nn::TensorFile checkpoint();
-  // Goes on exactly where the checkpoint was made. Refuses one of other options or networks.
-  Status resume(const nn::TensorFile& file);
+  bool at_checkpoint() const override { return rounds_ % options_.rounds_per_checkpoint == 0; }
+  void state(StateFile& file) override;
 
-  const nn::Network& policy() const { return policy_; }
-  nn::Network& policy() { return policy_; }
+  const nn::Network& policy() const override { return policy_; }
   const nn::Network& value() const { return value_; }
-  const nn::Normaliser& normaliser() const { return collector_.normaliser(); }
+  const nn::Normaliser& normaliser() const override { return collector_.normaliser(); }
 
  private:
   // A fixed part of every minibatch, with all that is needed to work on it alone.
@@ -116,7 +111,6 @@ class Ppo {
   void value_gradients(Shard& shard, std::span<const std::uint32_t> part, float share);
   // Adds the shards' gradients up in the first, one of `parts` ranges of it.
   void add_up(std::size_t part, std::size_t parts);
-  std::string fingerprint() const;
   double explained_variance() const;
 
   PpoOptions options_;

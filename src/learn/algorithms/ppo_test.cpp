@@ -101,10 +101,9 @@ TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
   Ppo first(options, copies_of<Balance>(4));
   for (int i = 0; i < 10; ++i) first.round();
   ASSERT_TRUE(first.at_checkpoint());
-  const auto file = nn::parse_tensor_file(nn::format_tensor_file(first.checkpoint()));
-  ASSERT_TRUE(file.ok());
+  const nn::TensorFile file = saved_state(first);
   Ppo second(options, copies_of<Balance>(4));
-  ASSERT_TRUE(second.resume(*file).ok());
+  ASSERT_TRUE(resume(second, file).ok());
   while (!second.finished()) second.round();
   EXPECT_EQ(second.policy(), whole.policy());
   EXPECT_EQ(second.value(), whole.value());
@@ -113,11 +112,13 @@ TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
 
 TEST(Ppo, ACheckpointOfOtherOptionsIsRefused) {
   Ppo ppo(small_options(), copies_of<Walk>(4));
-  const nn::TensorFile file = ppo.checkpoint();
+  const nn::TensorFile file = saved_state(ppo);
   PpoOptions options = small_options();
   options.clip = 0.1;
   Ppo other(options, copies_of<Walk>(4));
-  EXPECT_FALSE(other.resume(file).ok());
+  const Status refused = resume(other, file);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("is of other options"), std::string::npos);
 }
 
 // By hand: rewards 1, 2 with values 0.5, 0.25, then 0.75; discount 0.9, lambda 0.5.

@@ -34,6 +34,21 @@ void Replay::add(std::span<const float> observation, std::uint16_t choice, float
   size_ = std::min(capacity_, size_ + 1);
 }
 
+void Replay::state(StateFile& file) {
+  file.item("replay.size", size_);
+  file.item("replay.at", at_);
+  if (size_ > capacity_ || at_ >= capacity_) {
+    size_ = at_ = 0;
+    return file.refuse("replay.size");
+  }
+  file.item("replay.observations", std::span(observations_).first(size_ * width_));
+  file.item("replay.nexts", std::span(nexts_).first(size_ * width_));
+  file.item("replay.allowed", std::span(next_allowed_).first(size_ * choices_count_), 2);
+  file.item("replay.choices", std::span(choices_).first(size_), choices_count_);
+  file.item("replay.rewards", std::span(rewards_).first(size_));
+  file.item("replay.done", std::span(done_).first(size_), 2);
+}
+
 std::span<const float> Replay::observation(std::size_t index) const {
   return std::span(observations_).subspan(index * width_, width_);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "learn/algorithms/state_file.h"
 #include "learn/environments/env.h"
 
 namespace partita::learn {
@@ -19,6 +20,8 @@ class Replay {
   void add(std::span<const float> observation, std::uint16_t choice, float reward, bool done,
            std::span<const float> next, std::span<const std::uint8_t> next_allowed);
   std::size_t size() const { return size_; }
+  // All that is kept, and where the next goes.
+  void state(StateFile& file);
 
   std::span<const float> observation(std::size_t index) const;
   std::span<const float> next(std::size_t index) const;

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "learn/algorithms/backward.h"
 #include "policies/layout_list.h"
-#include "policies/learned/learned_scheduler.h"
+#include "policies/learned/slice_scheduler.h"
 #include "policies/repartitioners/static_layouts.h"
 #include "sim/engine.h"
 #include "workload/generators/papers.h"
@@ -115,10 +115,10 @@ TEST(PlaceEnv, IsTheSimulatorUnderTheScheduler) {
   PlaceEnv env(options);
   const nn::Model model = untrained(env);
   const Played played = play(env, model, 5);
-  const auto scheduler = policies::make_learned_scheduler(model);
+  policies::SliceScheduler scheduler(model, *policies::read_place_rules(model));
   policies::StaticLayouts layouts(options.layouts);
   const workload::Trace day = short_day(5);
-  const auto result = sim::simulate(day, options.run, *scheduler, layouts);
+  const auto result = sim::simulate(day, options.run, scheduler, layouts);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(played.steps, day.jobs.size());
   EXPECT_EQ(env.last_day().et, result->et);

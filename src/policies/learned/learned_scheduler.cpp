@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "policies/learned/guarded_scheduler.h"
 #include "policies/learned/place_scheduler.h"
 #include "policies/learned/slice_scheduler.h"
@@ -51,12 +50,6 @@ Result<std::unique_ptr<decide::Scheduler>> load_learned_scheduler(const std::str
   if (!base) return base.error();
   return std::unique_ptr<decide::Scheduler>(std::make_unique<GuardedScheduler>(
       std::move(file->model), std::move(file->rules), *std::move(base)));
-}
-
-std::unique_ptr<decide::Scheduler> make_learned_scheduler(const nn::Model& model) {
-  Result<PlaceRules> rules = read_place_rules(model);
-  CHECK(rules.ok());
-  return make(model, *std::move(rules));
 }
 
 Result<decide::PolicyFacts> learned_scheduler_facts(const std::string& name,

@@ -7,7 +7,6 @@
 #include "base/result.h"
 #include "decide/policy_facts.h"
 #include "decide/scheduler.h"
-#include "nn/model.h"
 
 namespace partita::policies {
 
@@ -16,8 +15,5 @@ Result<std::unique_ptr<decide::Scheduler>> load_learned_scheduler(const std::str
 // What the scheduler of the file needs. `name` is what the user calls it.
 Result<decide::PolicyFacts> learned_scheduler_facts(const std::string& name,
                                                     const std::string& path);
-
-// REQUIRES: read_place_rules accepts the model.
-std::unique_ptr<decide::Scheduler> make_learned_scheduler(const nn::Model& model);
 
 }  // namespace partita::policies
