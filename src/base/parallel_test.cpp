@@ -53,7 +53,9 @@ TEST(ForEachIndex, WhatCameBeforeTheReasonToStopIsDone) {
           },
           [&] { return failed.load(); });
       for (std::size_t i = 0; i <= 20; ++i) EXPECT_EQ(done[i], 1) << i;
-      if (threads == 1) EXPECT_EQ(done[21], 0);
+      if (threads == 1) {
+        EXPECT_EQ(done[21], 0);
+      }
     }
   }
 }
