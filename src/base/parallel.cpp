@@ -28,12 +28,13 @@ ThreadTeam::~ThreadTeam() {
   for (std::thread& other : others_) other.join();
 }
 
-void ThreadTeam::run(std::size_t count, const LoopBody& body) {
+void ThreadTeam::run(std::size_t count, const LoopBody& body, const LoopStop& stop) {
   {
     const std::lock_guard lock(mutex_);
     count_ = count;
     body_ = &body;
-    next_ = 1 + others_.size();
+    stop_ = &stop;
+    next_ = 0;
     busy_ = others_.size();
     ++round_;
   }
@@ -58,14 +59,17 @@ void ThreadTeam::serve(std::size_t worker) {
   }
 }
 
-// The first index of a worker is its own number: with as many workers as indices, loop after loop
-// finds its data in the cache of the same core.
 void ThreadTeam::work(std::size_t worker) {
-  for (std::size_t i = worker; i < count_; i = next_++) (*body_)(i, worker);
+  while (!*stop_ || !(*stop_)()) {
+    const std::size_t i = next_++;
+    if (i >= count_) return;
+    (*body_)(i, worker);
+  }
 }
 
-void for_each_index(std::size_t count, std::size_t threads, const LoopBody& body) {
-  ThreadTeam(std::clamp<std::size_t>(count, 1, threads)).run(count, body);
+void for_each_index(std::size_t count, std::size_t threads, const LoopBody& body,
+                    const LoopStop& stop) {
+  ThreadTeam(std::clamp<std::size_t>(count, 1, threads)).run(count, body, stop);
 }
 
 std::size_t default_threads() {

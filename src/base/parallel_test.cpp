@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 namespace partita {
 namespace {
 
@@ -34,6 +36,26 @@ TEST(ForEachIndex, DoesEveryIndexOnceWithMoreThreadsThanIndicesToo) {
         ++done[index];
       });
       EXPECT_EQ(done, std::vector<int>(count, 1)) << threads << " threads";
+    }
+  }
+}
+
+TEST(ForEachIndex, WhatCameBeforeTheReasonToStopIsDone) {
+  for (const std::size_t threads : {1U, 3U}) {
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::atomic<int>> done(100);
+      std::atomic<bool> failed = false;
+      for_each_index(
+          done.size(), threads,
+          [&](std::size_t index, std::size_t) {
+            ++done[index];
+            if (index == 20) failed = true;
+          },
+          [&] { return failed.load(); });
+      for (std::size_t i = 0; i <= 20; ++i) EXPECT_EQ(done[i], 1) << i;
+      if (threads == 1) {
+        EXPECT_EQ(done[21], 0);
+      }
     }
   }
 }

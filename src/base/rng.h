@@ -24,7 +24,7 @@ class Rng {
   double normal();                            // mean 0, variance 1
   double lognormal(double mu, double sigma);  // exp(mu + sigma * normal())
 
-  // All that the next draws depend on, to put down and take up.
+  // All that the next draws depend on, to save and restore it.
   std::array<std::uint64_t, 4>& state() { return state_; }
 
  private:

@@ -78,12 +78,12 @@ class Work {
 
   // Runs the tasks, up to the first that fails. Gives the error of the first in their order.
   std::optional<Error> run(std::size_t threads) {
-    for_each_index(tasks_.size(), threads, [this](std::size_t index, std::size_t) {
-      if (stopped()) return;
+    const auto run_one = [this](std::size_t index, std::size_t) {
       Result<RunRecord> record = tasks_[index]->run();
       const std::lock_guard lock(mutex_);
       finish(index, std::move(record));
-    });
+    };
+    for_each_index(tasks_.size(), threads, run_one, [this] { return stopped(); });
     return error_;
   }
 

@@ -59,12 +59,12 @@ std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
   std::atomic<bool> away = false;
   std::deque<DaemonClient> clients;  // one a worker
   for (std::size_t i = 0; i < std::min(kAtOnce, numbers.size()); ++i) clients.emplace_back(values);
-  for_each_index(numbers.size(), kAtOnce, [&](std::size_t n, std::size_t worker) {
-    if (away) return;
+  const auto ask = [&](std::size_t n, std::size_t worker) {
     const std::size_t i = numbers.size() - 1 - n;
     answers[i] = clients[worker].ask(method, job_path(numbers[i]));
     if (answers[i].status == 0) away = true;
-  });
+  };
+  for_each_index(numbers.size(), kAtOnce, ask, [&] { return away.load(); });
   if (away) {  // those that were not asked for any more say nothing new
     std::erase_if(answers, [](const DaemonAnswer& answer) { return answer.status != 0; });
     answers.resize(1);

@@ -8,19 +8,13 @@
 #include "base/text.h"
 
 namespace partita::learn {
-namespace {
-
-constexpr const char* kFormatKey = "format";
-constexpr const char* kFormat = "partita-checkpoint/2";
-
-}  // namespace
 
 StateFile::StateFile() {
-  file_.metadata[kFormatKey] = kFormat;
+  file_.metadata["format"] = kFormat;
 }
 
 StateFile::StateFile(const nn::TensorFile& from) : from_(&from) {
-  const auto format = from.metadata.find(kFormatKey);
+  const auto format = from.metadata.find("format");
   if (format != from.metadata.end() && format->second == kFormat) return;
   error_ = Error{"this is no checkpoint of training, or of an older program"};
 }

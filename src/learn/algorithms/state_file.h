@@ -61,6 +61,7 @@ class StateFile {
   void refuse(const std::string& name);
 
  private:
+  static constexpr const char* kFormat = "partita-checkpoint/2";
   void count_item(const std::string& name, std::uint64_t& count);
   // Null when there is none, which is an error then.
   const nn::Tensor* tensor_of(const std::string& name);
