@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "base/check.h"
-#include "cli/flags/value_parsers.h"
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
 
@@ -18,22 +17,17 @@ Result<const mig::PowerCurve*> power_of(const Values& values, const mig::GpuMode
 
 Result<RunSettings> run_settings(const Values& values) {
   RunSettings settings;
-  const auto model = mig::find_gpu(values.text("gpu"));
-  CHECK(model.ok());  // checked by the record
-  settings.options.model = *model;
+  const mig::GpuModel& model = *values.as<const mig::GpuModel*>("gpu");
+  settings.options.model = &model;
   settings.options.gpus = static_cast<std::uint32_t>(values.count("gpus"));
-  const auto power = power_of(values, **model);
+  const auto power = power_of(values, model);
   if (!power) return power.error();
   settings.options.power = *power;
-  const auto preemption = parse_preemption(values.text("preemption"));
-  const auto cost = parse_repartition_cost(values.text("repartition-cost"));
-  CHECK(preemption.ok() && cost.ok());
-  settings.options.preemption = *preemption;
-  settings.options.repartition_cost = *cost;
+  settings.options.preemption = values.as<decide::Preemption>("preemption");
+  settings.options.repartition_cost = values.as<sim::RepartitionCost>("repartition-cost");
   settings.options.memory.restart = values.seconds("memory-restart");
-  const auto early = parse_early_restart(values.text("early-restart"));
-  CHECK(early.ok());
-  settings.options.memory.early_restart = *early;
+  settings.options.memory.early_restart =
+      values.as<std::optional<decide::EarlyRestart>>("early-restart");
   settings.options.et_a = values.number("et-a");
   settings.seed = values.count("seed");
   settings.options.estimate_error = values.number("estimate-error");
@@ -41,7 +35,7 @@ Result<RunSettings> run_settings(const Values& values) {
   settings.options.measure_fragmentation = true;
   settings.repartition = values.text("repartition");
   const auto repartitioner =
-      policies::make_repartitioner(settings.repartition, **model, settings.options.gpus);
+      policies::make_repartitioner(settings.repartition, model, settings.options.gpus);
   if (!repartitioner) return values.wrong("repartition", repartitioner.error());
   return settings;
 }

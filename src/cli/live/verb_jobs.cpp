@@ -40,8 +40,8 @@ bool is_over(const std::string& state) {
 
 Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
   if (!values.is_set("JOB")) return Error{"the number of a job is missing, as in `partita job 12`"};
-  auto numbers = parse_job_numbers(values.text("JOB"));
-  if (numbers && one && numbers->size() != 1) return Error{"one job at a time"};
+  const auto& numbers = values.as<std::vector<std::int64_t>>("JOB");
+  if (one && numbers.size() != 1) return Error{"one job at a time"};
   return numbers;
 }
 

@@ -62,12 +62,11 @@ Outcome create(const daemon::TokenFile& file, const Values& values, Console& con
   const Result<Account> account = account_of(values);
   if (!account) return account.error();
   api::TokenRow row;
-  row.scope = *api::scope_of(values.text("scope"));
+  row.scope = values.as<api::Scope>("scope");
   row.uid = account->uid;
   row.gid = account->gid;
   row.created_s = now_seconds();
-  const auto span =
-      static_cast<std::int64_t>(parse_time_span(values.text("expires"))->to_seconds());
+  const auto span = static_cast<std::int64_t>(values.as<Micros>("expires").to_seconds());
   row.expires_s = row.created_s + std::max<std::int64_t>(1, span);
   const Result<api::NewToken> made = api::make_token(std::move(row));
   if (!made) return made.error();

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/check.h"
 #include "cli/flags/day_sources.h"
 #include "cli/flags/generator_options.h"
 #include "cli/flags/run_settings.h"
-#include "cli/flags/value_parsers.h"
 #include "experiment/studies/studies.h"
 
 namespace partita::cli {
@@ -67,16 +65,8 @@ StudyPolicy policy_of(const PolicyEntry& entry, const Values& values) {
   };
   StudyPolicy policy{entry.name, or_set(entry.scheduler, "scheduler"),
                      or_set(entry.repartition, "repartition")};
-  if (!entry.preemption.empty()) {
-    const auto preemption = parse_preemption(entry.preemption);
-    CHECK(preemption.ok());  // checked when it was read
-    policy.preemption = *preemption;
-  }
-  if (!entry.repartition_cost.empty()) {
-    const auto cost = parse_repartition_cost(entry.repartition_cost);
-    CHECK(cost.ok());
-    policy.cost = *cost;
-  }
+  policy.preemption = entry.preemption;
+  policy.cost = entry.repartition_cost;
   return policy;
 }
 

@@ -94,7 +94,7 @@ Result<std::vector<experiment::AdvisedPolicy>> todays(const Values& values,
 
 Result<experiment::AdviseOptions> options_of(const Values& values) {
   experiment::AdviseOptions options;
-  options.run.model = *mig::find_gpu(values.text("gpu"));
+  options.run.model = values.as<const mig::GpuModel*>("gpu");
   options.run.gpus = static_cast<std::uint32_t>(values.count("gpus"));
   const auto power = power_of(values, *options.run.model);
   if (!power) return power.error();

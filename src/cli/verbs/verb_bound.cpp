@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/whole_file.h"
 #include "bounds/certificate.h"
 #include "bounds/instance.h"
 #include "bounds/report.h"
 #include "cli/flags/run_settings.h"
-#include "cli/flags/value_parsers.h"
 #include "cli/output/output_file.h"
 #include "cli/text/bound_report.h"
 #include "cli/text/run_report.h"
@@ -36,24 +34,25 @@ struct Question {
 
 Result<Question> question_of(const Values& values, Console& console) {
   Question question;
-  const auto model = mig::find_gpu(values.text("gpu"));
-  CHECK(model.ok());  // checked by the record
-  const auto power = power_of(values, **model);
+  const mig::GpuModel& model = *values.as<const mig::GpuModel*>("gpu");
+  const auto power = power_of(values, model);
   if (!power) return power.error();
-  const auto preemption = parse_preemption(values.text("preemption"));
-  CHECK(preemption.ok());  // checked by the record
   auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
   question.jobs = *std::move(jobs);
   bounds::Fleet& fleet = question.fleet;
-  fleet.model = *model;
+  fleet.model = &model;
   fleet.power = *power;
   fleet.gpus = static_cast<std::uint32_t>(values.count("gpus"));
   fleet.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : question.jobs.window_end;
-  question.subject = {
-      fleet.model->key, fleet.power->name,     fleet.gpus,          question.jobs.trace.jobs.size(),
-      fleet.horizon,    values.number("et-a"), runs_of(*preemption)};
+  question.subject = {fleet.model->key,
+                      fleet.power->name,
+                      fleet.gpus,
+                      question.jobs.trace.jobs.size(),
+                      fleet.horizon,
+                      values.number("et-a"),
+                      runs_of(values.as<decide::Preemption>("preemption"))};
   return question;
 }
 
@@ -138,9 +137,7 @@ std::string report_text(const Subject& subject, const Report& report, bool bold)
 
 std::vector<Kind> kinds_of(const Values& values) {
   if (values.given("bound-kind") == nullptr) return bounds::Request{}.kinds;
-  const auto kind = bounds::kind_named(values.text("bound-kind"));
-  CHECK(kind.has_value());
-  return {*kind};
+  return {values.as<Kind>("bound-kind")};
 }
 
 Status write_certificate(const Values& values, const Question& question, const Report& report,

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/check.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/flags/value_parsers.h"
@@ -161,19 +160,18 @@ std::string short_name(const Policy& policy, std::span<const Policy> all) {
 }
 
 Result<std::vector<Row>> rows_of(const Values& values, const RunSettings& settings) {
-  const auto names = parse_schedulers(values.text("schedulers"));
-  CHECK(names.ok());  // checked by the record
+  const auto& names = values.as<std::vector<std::string>>("schedulers");
   const auto also = policies_also(values, settings);
   if (!also) return also.error();
-  std::vector<Row> rows(names->size() + also->size());
+  std::vector<Row> rows(names.size() + also->size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
     row.settings = settings;
-    if (i < names->size()) {
-      row.name = row.scheduler = (*names)[i];
+    if (i < names.size()) {
+      row.name = row.scheduler = names[i];
       continue;
     }
-    const Policy& policy = (*also)[i - names->size()];
+    const Policy& policy = (*also)[i - names.size()];
     row.name = short_name(policy, *also);
     row.scheduler = policy.scheduler;
     row.settings.repartition = policy.repartition;

@@ -115,8 +115,7 @@ Outcome run_evaluate(const Values& values, Console& console) {
   if (!policies) return policies.error();
   const auto source = day_source(values, console);
   if (!source) return source.error();
-  const Role role = values.text("on") == "test" ? Role::kTest : Role::kTune;
-  const auto days = make_days(*source, role, values.count("test-days"));
+  const auto days = make_days(*source, values.as<Role>("on"), values.count("test-days"));
   if (!days) return days.error();
   settings->options.horizon =
       values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;

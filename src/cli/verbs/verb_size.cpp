@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/flags/value_parsers.h"
 #include "cli/output/progress_bar.h"
 #include "cli/text/run_report.h"
 #include "cli/text/table.h"
@@ -169,24 +168,23 @@ nlohmann::ordered_json size_json(const std::vector<SizedFleet>& fleets, double l
 Outcome run_size(const Values& values, Console& console) {
   auto settings = run_settings(values);
   if (!settings) return settings.error();
-  const auto late_max = parse_share(values.text("max-late"));
-  if (!late_max) return values.wrong("max-late", late_max.error());
+  const double late_max = values.as<double>("max-late");
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
   set_horizon(*settings, values, *jobs);
   const auto gpus_max = static_cast<std::uint32_t>(values.count("max-gpus"));
   Sizing sizing(values, *jobs, *settings);
   ProgressBar bar(console.shows_progress, "sizing");
-  const auto answer = fewest(sizing, *late_max, gpus_max, bar);
+  const auto answer = fewest(sizing, late_max, gpus_max, bar);
   if (!answer) return answer.error();
   const std::uint32_t around = answer->value_or(sizing.fleets().back().gpus / 2 + 1);
   const Status filled = fill_curve(sizing, around, gpus_max, bar);
   if (!filled) return filled.error();
   const auto knee = knee_of(sizing.fleets());
   if (values.has_switch("json")) {
-    print_json(console, size_json(sizing.fleets(), *late_max, *answer, knee));
+    print_json(console, size_json(sizing.fleets(), late_max, *answer, knee));
   } else {
-    console.out.write(size_text(sizing.fleets(), *late_max, *answer, knee, console.bold));
+    console.out.write(size_text(sizing.fleets(), late_max, *answer, knee, console.bold));
   }
   return answer->has_value() ? 0 : 1;
 }

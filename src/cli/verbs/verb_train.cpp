@@ -43,9 +43,7 @@ std::string command_of(const Values& values) {
 
 learn::TrainOptions train_options(const Values& values, const RunSettings& settings) {
   learn::TrainOptions options;
-  const auto system = learn::find_system(values.text("SYSTEM"));
-  CHECK(system.ok());
-  options.system = *system;
+  options.system = values.as<const learn::System*>("SYSTEM");
   options.run = settings.options;
   options.scheduler = values.text("scheduler");
   options.seed = settings.seed;
@@ -53,10 +51,9 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   options.late_cost_min = values.number("late-cost");
   options.threads = values.threads();
   options.repartition = settings.repartition;
-  const bool corrected = values.text("reward") == "corrected";
-  options.reward = corrected ? learn::PlaceReward::kCorrected : learn::PlaceReward::kPublished;
+  options.reward = values.as<learn::PlaceReward>("reward");
   if (values.given("epochs") != nullptr) options.epochs = static_cast<int>(values.count("epochs"));
-  if (values.given("hidden") != nullptr) options.hidden = *parse_widths(values.text("hidden"));
+  if (values.given("hidden") != nullptr) options.hidden = values.as<std::vector<int>>("hidden");
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");

@@ -1,4 +1,4 @@
-// What each verb does: values in, data on the console out.
+// What each verb does: values in, data on the console out. verb_table.cpp has their rows.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,9 +10,6 @@
 #include "cli/output/console.h"
 
 namespace partita::cli {
-
-// The exit status: 0 done, 1 the answer is no. An error is bad input, status 2.
-using Outcome = Result<int>;
 
 Outcome run_gpus(const Values& values, Console& console);
 Outcome run_layouts(const Values& values, Console& console);
