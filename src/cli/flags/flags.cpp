@@ -74,15 +74,13 @@ std::optional<ParsedValue> of_kind(const FlagRecord& flag, std::string_view text
 
 const VerbRecord* find_verb(std::string_view name) {
   const auto records = verb_records();
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const VerbRecord& record) { return record.name == name; });
+  const auto found = std::ranges::find(records, name, &VerbRecord::name);
   return found == records.end() ? nullptr : &*found;
 }
 
 const FlagRecord* find_flag(std::string_view name) {
   const auto records = flag_records();
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const FlagRecord& record) { return record.name == name; });
+  const auto found = std::ranges::find(records, name, &FlagRecord::name);
   return found == records.end() ? nullptr : &*found;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/flags/name_lists.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/flags/flags.h"
 #include "cli/flags/presets.h"
@@ -14,11 +15,19 @@
 #include "workload/readers/registry.h"
 
 namespace partita::cli {
+namespace {
+
+template <typename Rows, typename Name>
+std::vector<std::string> names_in(const Rows& rows, Name name) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.emplace_back(std::invoke(name, row));
+  return names;
+}
+
+}  // namespace
 
 std::vector<std::string> gpu_names() {
-  std::vector<std::string> names;
-  for (const mig::GpuModel* model : mig::catalogue()) names.push_back(model->key);
-  return names;
+  return names_in(mig::catalogue(), &mig::GpuModel::key);
 }
 
 std::vector<std::string> power_names() {
@@ -32,9 +41,7 @@ std::vector<std::string> power_names() {
 }
 
 std::vector<std::string> scheduler_names() {
-  std::vector<std::string> names;
-  for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
-  return names;
+  return names_in(policies::schedulers(), &policies::SchedulerRow::name);
 }
 
 std::vector<std::string> scheduler_names_or_all() {
@@ -70,9 +77,7 @@ std::vector<std::string> migm_mix_names() {
 }
 
 std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const workload::Profile& profile : workload::profiles()) names.emplace_back(profile.name);
-  return names;
+  return names_in(workload::profiles(), &workload::Profile::name);
 }
 
 std::vector<std::string> curve_names() {
@@ -82,9 +87,7 @@ std::vector<std::string> curve_names() {
 }
 
 std::vector<std::string> dialect_names() {
-  std::vector<std::string> names;
-  for (const workload::Dialect& dialect : workload::dialects()) names.emplace_back(dialect.name);
-  return names;
+  return names_in(workload::dialects(), &workload::Dialect::name);
 }
 
 std::vector<std::string> origin_names() {
@@ -92,9 +95,7 @@ std::vector<std::string> origin_names() {
 }
 
 std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const Preset& preset : presets()) names.emplace_back(preset.name);
-  return names;
+  return names_in(presets(), &Preset::name);
 }
 
 std::vector<std::string> shell_names() {
@@ -102,9 +103,7 @@ std::vector<std::string> shell_names() {
 }
 
 std::vector<std::string> study_names() {
-  std::vector<std::string> names;
-  for (const experiment::Study& study : experiment::studies()) names.push_back(study.name);
-  return names;
+  return names_in(experiment::studies(), &experiment::Study::name);
 }
 
 std::vector<std::string> layout_actions() {
@@ -124,9 +123,7 @@ std::vector<std::string> judging_days() {
 }
 
 std::vector<std::string> system_names() {
-  std::vector<std::string> names;
-  for (const learn::System& system : learn::systems()) names.push_back(system.name);
-  return names;
+  return names_in(learn::systems(), &learn::System::name);
 }
 
 std::vector<std::string> reward_names() {
@@ -138,9 +135,7 @@ std::vector<std::string> scenario_actions() {
 }
 
 std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const VerbRecord& record : verb_records()) names.emplace_back(record.name);
-  return names;
+  return names_in(verb_records(), &VerbRecord::name);
 }
 
 std::vector<std::string> bound_kind_names() {

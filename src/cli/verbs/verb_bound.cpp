@@ -8,11 +8,12 @@
 #include "bounds/instance.h"
 #include "bounds/report.h"
 #include "cli/flags/run_settings.h"
+#include "cli/flags/workloads.h"
 #include "cli/output/output_file.h"
 #include "cli/text/bound_report.h"
+#include "cli/text/bound_windows_text.h"
 #include "cli/text/run_report.h"
 #include "cli/text/table.h"
-#include "cli/verbs/bound_windows.h"
 #include "cli/verbs/verbs.h"
 #include "mig/gpu_model.h"
 
@@ -32,6 +33,12 @@ struct Question {
   RunJobs jobs;
 };
 
+// What a run with this preemption lets jobs do, as bounds have it: only `none` runs them whole.
+bounds::Runs runs_of(const decide::Preemption& preemption) {
+  const bool whole = preemption.mode == decide::Preemption::Mode::kNone;
+  return whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
+}
+
 Result<Question> question_of(const Values& values, Console& console) {
   Question question;
   const mig::GpuModel& model = *values.as<const mig::GpuModel*>("gpu");
@@ -44,8 +51,7 @@ Result<Question> question_of(const Values& values, Console& console) {
   fleet.model = &model;
   fleet.power = *power;
   fleet.gpus = static_cast<std::uint32_t>(values.count("gpus"));
-  fleet.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : question.jobs.window_end;
+  fleet.horizon = horizon_of(values, question.jobs.window_end);
   question.subject = {fleet.model->key,
                       fleet.power->name,
                       fleet.gpus,
@@ -143,11 +149,8 @@ std::vector<Kind> kinds_of(const Values& values) {
 Status write_certificate(const Values& values, const Question& question, const Report& report,
                          const Instance& instance) {
   if (values.given("certificate") == nullptr) return {};
-  auto file = OutputFile::open(values.text("certificate"));
-  if (!file) return file.error();
-  (*file)->writer().write(bounds::to_text({question.subject, report.bounds}, instance));
-  if (!(*file)->writer().flush()) return (*file)->writer().status();
-  return (*file)->commit();
+  return write_output(values.text("certificate"),
+                      bounds::to_text({question.subject, report.bounds}, instance));
 }
 
 Outcome find(const Values& values, Console& console, const Question& question,
@@ -163,12 +166,8 @@ Outcome find(const Values& values, Console& console, const Question& question,
   const double wall_s = clock_seconds() - begin;
   const Status written = write_certificate(values, question, report, instance);
   if (!written) return written.error();
-  if (values.has_switch("json")) {
-    print_json(console, report_json(question.subject, report, wall_s));
-  } else {
-    console.out.write(report_text(question.subject, report, console.bold));
-  }
-  return 0;
+  return print_either(values, console, report_json(question.subject, report, wall_s),
+                      report_text(question.subject, report, console.bold));
 }
 
 // What is not given is the certificate's to say.
@@ -245,11 +244,8 @@ Outcome verify(const Values& values, Console& console, Question question) {
   const auto instance = bounds::make_instance(question.jobs.trace, question.fleet);
   if (!instance) return instance.error();
   const std::vector<bounds::Verdict> verdicts = bounds::verify(*certificate, *instance);
-  if (values.has_switch("json")) {
-    print_json(console, verdicts_json(certificate->subject, verdicts));
-  } else {
-    console.out.write(verdicts_text(certificate->subject, verdicts, console.bold));
-  }
+  print_either(values, console, verdicts_json(certificate->subject, verdicts),
+               verdicts_text(certificate->subject, verdicts, console.bold));
   return std::ranges::all_of(verdicts, &bounds::Verdict::holds) ? 0 : 1;
 }
 
@@ -258,15 +254,11 @@ Outcome compare_windows(const Values& values, Console& console, const Question& 
     return Error{"--windows is about schedules that never interrupt a job; give --preemption none"};
   }
   const std::size_t jobs = values.count("windows");
-  const auto compared = window_bounds(question.jobs.trace, question.fleet, jobs,
-                                      {values.number("time-limit"), clock_seconds});
+  const auto compared = experiment::window_bounds(question.jobs.trace, question.fleet, jobs,
+                                                  {values.number("time-limit"), clock_seconds});
   if (!compared) return compared.error();
-  if (values.has_switch("json")) {
-    print_json(console, windows_json(*compared));
-  } else {
-    console.out.write(windows_text(*compared, console.bold));
-  }
-  return 0;
+  return print_either(values, console, windows_json(*compared),
+                      windows_text(*compared, console.bold));
 }
 
 }  // namespace

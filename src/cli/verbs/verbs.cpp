@@ -42,4 +42,14 @@ void print_json(Console& console, const nlohmann::ordered_json& json) {
                     "\n");
 }
 
+int print_either(const Values& values, Console& console, const nlohmann::ordered_json& json,
+                 const std::string& text) {
+  if (values.has_switch("json")) {
+    print_json(console, json);
+  } else {
+    console.out.write(text);
+  }
+  return 0;
+}
+
 }  // namespace partita::cli

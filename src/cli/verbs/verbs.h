@@ -52,5 +52,8 @@ int run_program(std::span<const std::string> words, Console& console);
 
 // "name": value ... with two blanks of indentation, and a line feed.
 void print_json(Console& console, const nlohmann::ordered_json& json);
+// That with --json, else the text. Gives 0, the status of a verb that is done.
+int print_either(const Values& values, Console& console, const nlohmann::ordered_json& json,
+                 const std::string& text);
 
 }  // namespace partita::cli
