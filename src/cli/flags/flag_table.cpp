@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/text.h"
 #include "bounds/report.h"
 #include "cli/flags/flags.h"
 #include "cli/flags/limits.h"
@@ -36,6 +37,11 @@ Result<std::vector<double>> parse_hourly(std::string_view text) {
 }
 Result<std::vector<double>> parse_memories(std::string_view text) {
   return parse_numbers(text, 4, kGibMax);
+}
+Result<std::vector<std::string>> parse_rates(std::string_view text) {
+  std::vector<std::string> rates;
+  for (const std::string_view rate : split(text, ',')) rates.emplace_back(trim(rate));
+  return rates;
 }
 std::optional<learn::PlaceReward> reward_named(std::string_view name) {
   using Reward = learn::PlaceReward;
@@ -208,7 +214,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kTrain)},
     {.name = "rates", .kind = ValueKind::kText, .metavar = "R1,R2,...",
      .sentence = "Train and validate on days of these --rate in turn, for a model that fits all.",
-     .verbs = set_of(Verb::kTrain)},
+     .verbs = set_of(Verb::kTrain), .parse = parsed_by<parse_rates>},
     {.name = "validation-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
      .low = 1, .high = kDaysMax, .sentence = "Days that say which model is kept.",
      .verbs = set_of(Verb::kTrain)},

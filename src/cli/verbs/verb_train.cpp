@@ -66,11 +66,15 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   return options;
 }
 
+std::vector<std::string> rates_of(const Values& values) {
+  if (values.given("rates") == nullptr) return {};
+  return values.as<std::vector<std::string>>("rates");
+}
+
 Status set_energy_weights(const Values& values, learn::TrainOptions& options) {
-  const std::string rates = values.given("rates") != nullptr ? values.text("rates") : "";
   const std::string text = values.text("energy-weight");
   const std::size_t count = split(text, ',').size();
-  const std::size_t loads = split(rates, ',').size();
+  const std::size_t loads = std::max<std::size_t>(1, rates_of(values).size());
   if (count != 1 && count != loads) {
     return Error{
         fmt::format("--energy-weight: '{}' has {} weights; wanted one, or one for each of "
@@ -88,11 +92,7 @@ using Sources = std::vector<experiment::DaySource>;
 
 Result<Sources> day_sources(const Values& values, const Console& console) {
   Sources sources;
-  std::vector<std::string> rates;
-  if (values.given("rates") != nullptr) {
-    const std::string text = values.text("rates");
-    for (const std::string_view rate : split(text, ',')) rates.emplace_back(trim(rate));
-  }
+  const std::vector<std::string> rates = rates_of(values);
   for (std::size_t i = 0; i < std::max<std::size_t>(1, rates.size()); ++i) {
     Values of_rate = values;
     if (!rates.empty()) {
