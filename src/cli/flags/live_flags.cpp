@@ -191,7 +191,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
-     .choices = token_actions},
+     .choices = [] { return Names{"create", "list", "revoke"}; }},
     {.name = "ID", .kind = ValueKind::kText, .metavar = "ID",
      .sentence = "The token to revoke, as list names it.", .verbs = set_of(Verb::kToken)},
 });

@@ -60,18 +60,6 @@ std::vector<std::string> repartitioner_names() {
   return names;
 }
 
-std::vector<std::string> preemption_names() {
-  return {"free", "none", "cost=", "pays="};
-}
-
-std::vector<std::string> repartition_cost_names() {
-  return {"paper", "measured"};
-}
-
-std::vector<std::string> generator_names() {
-  return {"migm", "papers", "poisson", "realistic"};
-}
-
 std::vector<std::string> migm_mix_names() {
   return workload::migm_mixes();
 }
@@ -90,10 +78,6 @@ std::vector<std::string> dialect_names() {
   return names_in(workload::dialects(), &workload::Dialect::name);
 }
 
-std::vector<std::string> origin_names() {
-  return {"first", "midnight"};
-}
-
 std::vector<std::string> preset_names() {
   return names_in(presets(), &Preset::name);
 }
@@ -106,40 +90,12 @@ std::vector<std::string> study_names() {
   return names_in(experiment::studies(), &experiment::Study::name);
 }
 
-std::vector<std::string> layout_actions() {
-  return {"plan", "apply", "assert", "export", "generate-config"};
-}
-
-std::vector<std::string> token_actions() {
-  return {"create", "list", "revoke"};
-}
-
-std::vector<std::string> plan_names() {
-  return {"static", "timetable"};
-}
-
-std::vector<std::string> judging_days() {
-  return {"test", "validation"};
-}
-
 std::vector<std::string> system_names() {
   return names_in(learn::systems(), &learn::System::name);
 }
 
-std::vector<std::string> reward_names() {
-  return {"published", "corrected"};
-}
-
-std::vector<std::string> scenario_actions() {
-  return {"show"};
-}
-
 std::vector<std::string> verb_names() {
   return names_in(verb_records(), &VerbRecord::name);
-}
-
-std::vector<std::string> bound_kind_names() {
-  return {"energy", "tardiness", "et"};
 }
 
 }  // namespace partita::cli

@@ -68,7 +68,7 @@ constexpr std::array kStudyFlags = std::to_array<FlagRecord>({
     {.name = "on", .kind = ValueKind::kName, .metavar = "test|validation",
      .default_text = "test",
      .sentence = "Which days to judge on: test days, or the days that choices are made by.",
-     .verbs = set_of(Verb::kEvaluate), .choices = judging_days,
+     .verbs = set_of(Verb::kEvaluate), .choices = [] { return Names{"test", "validation"}; },
      .parse = parsed_by<role_judged_on>},
     {.name = "test-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "40",
      .low = 2, .high = kDaysMax, .sentence = "Days to judge the result on.",
