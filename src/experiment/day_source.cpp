@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/check.h"
@@ -114,6 +115,18 @@ DaySource poisson_days(const workload::PoissonOptions& options) {
                       options.jobs.value_or(0), options.hours.value_or(0), mix_text(options.mix)),
           hours(options.hours.value_or(0)), kDaysMax, kDaysMax,
           generated(options, workload::make_poisson)};
+}
+
+Result<std::vector<workload::Trace>> make_days(const DaySource& source, Role role,
+                                               std::uint64_t count) {
+  const std::uint64_t most = role == Role::kTest ? source.test_days_max : source.tune_days_max;
+  Days days;
+  for (std::uint64_t day = 0; day < std::min(count, most); ++day) {
+    Result<workload::Trace> made = source.make(day_seed(role, day));
+    if (!made) return made.error();
+    days.push_back(*std::move(made));
+  }
+  return days;
 }
 
 DaySource linearised(const DaySource& days) {

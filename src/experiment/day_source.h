@@ -32,6 +32,10 @@ DaySource papers_days(const workload::PapersOptions& options);
 DaySource poisson_days(const workload::PoissonOptions& options);
 DaySource realistic_days(const workload::RealisticOptions& options);
 
+// The first `count` days of one role, or as many as the source has.
+Result<std::vector<workload::Trace>> make_days(const DaySource& source, Role role,
+                                               std::uint64_t count);
+
 // The same jobs as if their speed were proportional to the slices, from the time on one slice;
 // deadlines stay as tight. REQUIRES: every job has a time on one slice and on the whole GPU.
 DaySource linearised(const DaySource& days);

@@ -97,5 +97,16 @@ TEST(TraceDays, WindowsWithTooFewJobsArePassedOverAndNoneAtAllIsAnError) {
             "(--window), a larger share (--sample) or more jobs are needed");
 }
 
+TEST(MakeDays, GivesTheFirstDaysOfTheRoleAndNoMoreThanThereAre) {
+  const auto source = trace_days(steady(9), "x", {.length = kHour, .share = 1, .jobs_min = 1});
+  ASSERT_TRUE(source.ok());
+  const auto tune = make_days(*source, Role::kTune, 20);
+  const auto test = make_days(*source, Role::kTest, 2);
+  ASSERT_TRUE(tune.ok() && test.ok());
+  EXPECT_EQ(tune->size(), 3U);
+  ASSERT_EQ(test->size(), 2U);
+  EXPECT_EQ(test->front().jobs, source->make(day_seed(Role::kTest, 0))->jobs);
+}
+
 }  // namespace
 }  // namespace partita::experiment

@@ -6,15 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/text.h"
 #include "experiment/day_file.h"
+#include "experiment/policy_run.h"
 #include "experiment/results/bound_record.h"
 #include "experiment/results/make_record.h"
 #include "experiment/seeds.h"
 #include "experiment/studies/studies.h"
 #include "policies/registry.h"
-#include "sim/engine.h"
 
 namespace partita::experiment {
 namespace {
@@ -47,29 +46,17 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   return options;
 }
 
-Result<sim::RunResult> simulate_day(const StudyPolicy& policy, const sim::RunOptions& options,
-                                    const workload::Trace& trace, std::uint64_t seed) {
-  const auto scheduler = policies::make_scheduler(policy.scheduler, seed);
-  const auto forecast_scheduler = policies::make_scheduler(policy.scheduler, seed);
-  const auto repartitioner =
-      policies::make_repartitioner(policy.repartition, *options.model, options.gpus);
-  CHECK(scheduler.ok() && forecast_scheduler.ok() && repartitioner.ok());
-  sim::RunExtras extras;
-  extras.forecast_scheduler = forecast_scheduler->get();
-  return sim::simulate(trace, options, **scheduler, **repartitioner, extras);
-}
-
 Result<RunRecord> run_day(const Study& study, const StudySetting& setting,
                           const StudyPolicy& policy, std::uint64_t seed) {
   const mig::PowerCurve power = power_of(setting);
   const sim::RunOptions options = options_of(setting, policy, power, seed);
   const auto day = setting.days.make(seed);
   if (!day) return day.error();
-  const auto result = simulate_day(policy, options, *day, seed);
-  if (!result) return result.error();
+  const auto run = run_policy(*day, options, {policy.scheduler, policy.repartition, seed});
+  if (!run) return run.error();
   return make_record({study.name, setting.name, policy.name, policy.scheduler, policy.repartition,
                       seed, Role::kTest},
-                     options, *result);
+                     options, run->result);
 }
 
 // Whether a policy of the setting may interrupt jobs.
@@ -84,12 +71,7 @@ Result<RunRecord> bound_day(const Study& study, const StudySetting& setting, std
   const mig::PowerCurve power = power_of(setting);
   const auto day = setting.days.make(seed);
   if (!day) return day.error();
-  sim::RunOptions options;
-  options.model = *mig::find_gpu(setting.gpu);
-  options.power = &power;
-  options.gpus = setting.gpus;
-  options.horizon = setting.days.window;
-  options.et_a = setting.et_a;
+  const sim::RunOptions options = options_of(setting, {}, power, seed);
   auto record = bound_record(*day, options, interrupts(setting));
   if (!record) return record.error();
   record->experiment = study.name;
@@ -191,13 +173,13 @@ Result<nlohmann::ordered_json> detailed_day(const StudySetting& setting, const S
   options.keep_schedule = true;
   const auto trace = setting.days.make(seed);
   if (!trace) return trace.error();
-  const auto result = simulate_day(policy, options, *trace, seed);
-  if (!result) return result.error();
+  const auto run = run_policy(*trace, options, {policy.scheduler, policy.repartition, seed});
+  if (!run) return run.error();
   const auto expected = expected_arrivals(setting.days);
   if (!expected) return expected.error();
   return day_json(
       {setting.name, policy.name, policy.scheduler, policy.repartition, seed, *expected}, *trace,
-      options, *result);
+      options, run->result);
 }
 
 Result<std::vector<Task>> tasks_of(const Study& study, std::uint64_t days) {

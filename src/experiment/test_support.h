@@ -1,4 +1,5 @@
-// What the tests of this room share: a folder that goes away, files as text, records to begin with.
+// What the tests of this room share: a folder that goes away, files as text, records and jobs to
+// begin with.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,8 +12,33 @@
 #include <string_view>
 
 #include "experiment/results/run_record.h"
+#include "mig/gpu_model.h"
+#include "sim/run.h"
+#include "workload/job.h"
 
 namespace partita::experiment {
+
+// Jobs of a minute on slices of any size, one every `every_s`, due two minutes after they come.
+inline workload::Trace minute_jobs(int jobs, int every_s) {
+  workload::Trace trace;
+  trace.class_names = {"any"};
+  for (int i = 0; i < jobs; ++i) {
+    workload::Job job;
+    job.arrival = Micros::seconds(every_s * i);
+    job.deadline = job.arrival + Micros::seconds(120);
+    job.time.fill(Micros::seconds(60));
+    trace.add(job, std::to_string(i));
+  }
+  return trace;
+}
+
+inline sim::RunOptions a100_options(std::uint32_t gpus) {
+  sim::RunOptions options;
+  options.model = *mig::find_gpu("a100-40gb");
+  options.power = &options.model->power_curves.front();
+  options.gpus = gpus;
+  return options;
+}
 
 class TemporaryFolder {
  public:

@@ -16,7 +16,7 @@ using partita::cli::FlagRecord;
 // Every value parser on the same text; what preemption reads it must write back alike.
 void parse_value(std::string_view text) {
   for (const FlagRecord& flag : partita::cli::flag_records()) {
-    const partita::Status checked = partita::cli::check_value(flag, text);
+    const auto checked = partita::cli::parse_value(flag, text);
     CHECK(checked.ok() || !checked.error().message.empty());
   }
   const auto preemption = partita::cli::parse_preemption(text);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "cli/flags/generator_options.h"
 #include "cli/flags/workloads.h"
 
@@ -31,14 +30,6 @@ std::string workload_text(const Values& values) {
   return text;
 }
 
-Values with_seed(const Values& values, std::uint64_t seed) {
-  Values of_day = values;
-  const Status set =
-      of_day.set(*find_flag("seed"), {std::to_string(seed), "the seed of a day", true});
-  CHECK(set.ok());
-  return of_day;
-}
-
 }  // namespace
 
 Micros window_length(const Values& values) {
@@ -65,9 +56,9 @@ Result<experiment::DaySource> day_source(const Values& values, const Console& co
   experiment::DaySource source;
   source.text = workload_text(values);
   source.window = jobs->window_end;
-  source.make = [values](std::uint64_t seed) -> Result<workload::Trace> {
-    return generate_jobs(with_seed(values, seed));
-  };
+  auto make = make_days_of_generator(values);
+  if (!make) return make.error();
+  source.make = *std::move(make);
   return source;
 }
 

@@ -1,9 +1,12 @@
 #include <array>
 
+#include "base/text.h"
+#include "bounds/report.h"
 #include "cli/flags/flags.h"
 #include "cli/flags/limits.h"
 #include "cli/flags/name_lists.h"
 #include "cli/flags/value_parsers.h"
+#include "learn/trainer.h"
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
 #include "workload/curve_mix.h"
@@ -29,44 +32,20 @@ constexpr VerbSet kReads = kCounts | set_of(Verb::kConvert);
 constexpr double kWindowJobsMax = 16;
 constexpr double kMedianMax = kMinutesMax * 60;
 
-template <typename T>
-Status status_of(const Result<T>& result) {
-  if (!result) return result.error();
-  return {};
+Result<std::vector<double>> parse_hourly(std::string_view text) {
+  return parse_numbers(text, 24, kRateMax);
 }
-
-Status check_gpu(std::string_view text) {
-  return status_of(mig::find_gpu(text));
+Result<std::vector<double>> parse_memories(std::string_view text) {
+  return parse_numbers(text, 4, kGibMax);
 }
-Status check_scheduler(std::string_view text) {
-  return status_of(policies::scheduler_facts(text));
+Result<std::vector<std::string>> parse_rates(std::string_view text) {
+  std::vector<std::string> rates;
+  for (const std::string_view rate : split(text, ',')) rates.emplace_back(trim(rate));
+  return rates;
 }
-Status check_schedulers(std::string_view text) {
-  return status_of(parse_schedulers(text));
-}
-Status check_early_restart(std::string_view text) {
-  return status_of(parse_early_restart(text));
-}
-Status check_preemption(std::string_view text) {
-  return status_of(parse_preemption(text));
-}
-Status check_widths(std::string_view text) {
-  return status_of(parse_widths(text));
-}
-Status check_span(std::string_view text) {
-  return status_of(parse_span(text));
-}
-Status check_profile(std::string_view text) {
-  return status_of(workload::find_profile(text));
-}
-Status check_curves(std::string_view text) {
-  return status_of(workload::CurveMix::parse(text));
-}
-Status check_hourly(std::string_view text) {
-  return status_of(parse_numbers(text, 24, kRateMax));
-}
-Status check_memories(std::string_view text) {
-  return status_of(parse_numbers(text, 4, kGibMax));
+std::optional<learn::PlaceReward> reward_named(std::string_view name) {
+  using Reward = learn::PlaceReward;
+  return name == "corrected" ? Reward::kCorrected : Reward::kPublished;
 }
 
 // clang-format off
@@ -75,7 +54,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "gpu", .kind = ValueKind::kText, .metavar = "MODEL", .default_text = "a100-40gb",
      .sentence = "GPU model; `partita gpus` lists them.",
      .verbs = kCounts | set_of(Verb::kLayouts), .section = "cluster",
-     .choices = gpu_names, .check = check_gpu},
+     .choices = gpu_names, .parse = parsed_by<mig::find_gpu>},
     {.name = "profiles", .kind = ValueKind::kSwitch,
      .sentence = "Also list the profiles and power curves of each model.",
      .verbs = set_of(Verb::kGpus)},
@@ -132,11 +111,11 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Scheduler, ORDER+PLACEMENT as in mdd+slowest, or learned:FILE; `partita "
                  "policies` lists them.",
      .verbs = kDays | set_of(Verb::kSimulate, Verb::kSize), .section = "policy",
-     .choices = scheduler_names, .check = check_scheduler},
+     .choices = scheduler_names, .parse = parsed_by<policies::scheduler_facts>},
     {.name = "schedulers", .kind = ValueKind::kText, .metavar = "LIST", .default_text = "all",
      .sentence = "Schedulers to compare, separated by commas, or all.",
      .verbs = set_of(Verb::kCompare), .section = "policy",
-     .choices = scheduler_names_or_all, .check = check_schedulers},
+     .choices = scheduler_names_or_all, .parse = parsed_by<parse_schedulers>},
     {.name = "also", .kind = ValueKind::kText, .metavar = "POLICIES",
      .sentence = "Further policies to compare, SCHEDULER/REPARTITIONER, separated by blanks: "
                  "their layouts "
@@ -153,13 +132,15 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .metavar = "free|none|cost=SECONDS|pays=SECONDS", .default_text = "pays=30",
      .sentence = "What interrupting a running job costs; with pays, jobs that can be resumed are "
                  "interrupted only where that lowers tardiness by more than it costs.",
-     .verbs = kBounds, .section = "policy", .choices = preemption_names,
-     .check = check_preemption},
+     .verbs = kBounds, .section = "policy",
+     .choices = [] { return Names{"free", "none", "cost=", "pays="}; },
+     .parse = parsed_by<parse_preemption>},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
      .default_text = "measured",
      .sentence = "What changing a layout costs: the measured times of each instance, or the "
                  "papers' 4 s off the deadlines.",
-     .verbs = kRuns, .section = "policy", .choices = repartition_cost_names},
+     .verbs = kRuns, .section = "policy", .choices = [] { return Names{"paper", "measured"}; },
+     .parse = parsed_by<parse_repartition_cost>},
     {.name = "estimate-error", .kind = ValueKind::kNumber, .metavar = "SIGMA",
      .default_text = "0", .low = 0, .high = kEstimateErrorMax,
      .sentence = "Policies are told run times that are wrong by a factor, log-normal with this "
@@ -174,7 +155,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Restart a job on a larger slice when the trend of its memory says that it will "
                  "not fit; the rule has readings=100, window=20, least=8, z=2.33, "
                  "confirmations=2.",
-     .verbs = kRuns, .section = "policy", .check = check_early_restart},
+     .verbs = kRuns, .section = "policy", .parse = parsed_by<parse_early_restart>},
     {.name = "et-a", .kind = ValueKind::kNumber, .metavar = "A", .default_text = "2e-7",
      .low = 0, .high = kEtAMax, .unit = "per W·min",
      .sentence = "Weight of energy (W·min) against mean tardiness (min) in ET.",
@@ -196,7 +177,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     // Bounds
     {.name = "bound-kind", .kind = ValueKind::kName, .metavar = "energy|tardiness|et",
      .sentence = "Bound only this; the default is all three.", .verbs = set_of(Verb::kBound),
-     .choices = bound_kind_names, .typed = "kind"},
+     .choices = [] { return Names{"energy", "tardiness", "et"}; },
+     .parse = parsed_by<bounds::kind_named>, .typed = "kind"},
     {.name = "time-limit", .kind = ValueKind::kNumber, .metavar = "SECONDS",
      .default_text = "60", .low = 0, .high = kSecondsMax, .unit = "s",
      .sentence = "Time for all bounds together; what is proven by then is reported.",
@@ -234,7 +216,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kTrain)},
     {.name = "rates", .kind = ValueKind::kText, .metavar = "R1,R2,...",
      .sentence = "Train and validate on days of these --rate in turn, for a model that fits all.",
-     .verbs = set_of(Verb::kTrain)},
+     .verbs = set_of(Verb::kTrain), .parse = parsed_by<parse_rates>},
     {.name = "validation-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "20",
      .low = 1, .high = kDaysMax, .sentence = "Days that say which model is kept.",
      .verbs = set_of(Verb::kTrain)},
@@ -273,10 +255,11 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .default_text = "published",
      .sentence = "Reward of place-ppo: as published, or what becomes of ET with energy and "
                  "tardiness charged when they arise.",
-     .verbs = set_of(Verb::kTrain), .choices = reward_names},
+     .verbs = set_of(Verb::kTrain), .choices = [] { return Names{"published", "corrected"}; },
+     .parse = parsed_by<reward_named>},
     {.name = "hidden", .kind = ValueKind::kText, .metavar = "N,N,...",
      .sentence = "Widths of the hidden layers; the default is that of the system.",
-     .verbs = set_of(Verb::kTrain), .check = check_widths},
+     .verbs = set_of(Verb::kTrain), .parse = parsed_by<parse_widths>},
     {.name = "epochs", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1000,
      .sentence = "How often PPO learns from what it played; the default is that of the system.",
      .verbs = set_of(Verb::kTrain)},
@@ -298,7 +281,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
                  "constant-rate Poisson arrivals, or a workload after real traces; generate takes "
                  "papers when none is given.",
      .verbs = kRuns | set_of(Verb::kGenerate, Verb::kAdvise), .section = "workload",
-     .choices = generator_names},
+     .choices = [] { return Names{"migm", "papers", "poisson", "realistic"}; }},
     {.name = "hours", .kind = ValueKind::kNumber, .metavar = "HOURS", .low = 0, .high = kHoursMax,
      .unit = "h",
      .sentence = "Jobs arrive in this many hours; 24 by default, and for poisson only when given.",
@@ -324,7 +307,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Deadline is arrival + U(LOW, HIGH) x the time on the whole GPU; 1.0:1.5 by "
                  "default, for traces 1.75:5.3.",
      .verbs = kMakes | kReads, .section = "workload", .only_for = "papers poisson trace",
-     .check = check_span},
+     .parse = parsed_by<parse_span>},
     {.name = "training-share", .kind = ValueKind::kNumber, .metavar = "SHARE",
      .default_text = "0.2", .low = 0, .high = 1,
      .sentence = "Share of training jobs; the rest is inference.",
@@ -341,25 +324,27 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "training-time", .kind = ValueKind::kText, .metavar = "LOW:HIGH",
      .default_text = "40:60", .unit = "min",
      .sentence = "5 % and 95 % quantiles of the time of training on a 1g slice, log-normal.",
-     .verbs = kMakes, .section = "workload", .only_for = "papers poisson", .check = check_span},
+     .verbs = kMakes, .section = "workload", .only_for = "papers poisson",
+     .parse = parsed_by<parse_span>},
     {.name = "memory", .kind = ValueKind::kText, .metavar = "GIB,GIB,GIB,GIB",
      .default_text = "0,0,0,0", .unit = "GiB",
      .sentence = "Memory needs of bert-inference, resnet-inference, bert-training and "
                  "resnet-training.",
      .verbs = kMakes, .section = "workload", .only_for = "papers poisson",
-     .check = check_memories},
+     .parse = parsed_by<parse_memories>},
     {.name = "hourly-rates", .kind = ValueKind::kText, .metavar = "R0,...,R23",
      .unit = "jobs a minute",
      .sentence = "Arrival rates by hour of the day before --rate multiplies them; the default is "
                  "the papers' curve.",
-     .verbs = kMakes, .section = "workload", .only_for = "papers", .check = check_hourly},
+     .verbs = kMakes, .section = "workload", .only_for = "papers",
+     .parse = parsed_by<parse_hourly>},
     {.name = "jobs-per-hour", .kind = ValueKind::kNumber, .metavar = "N", .default_text = "60",
      .low = 0, .high = kRateMax, .sentence = "Mean number of jobs an hour.",
      .verbs = kMakes, .section = "workload", .only_for = "realistic"},
     {.name = "profile", .kind = ValueKind::kText, .metavar = "NAME", .default_text = "venus",
      .sentence = "Hourly profile of the arrivals, of a real cluster or flat.",
      .verbs = kMakes, .section = "workload", .only_for = "realistic",
-     .choices = profile_names, .check = check_profile},
+     .choices = profile_names, .parse = parsed_by<workload::find_profile>},
     {.name = "burstiness", .kind = ValueKind::kNumber, .metavar = "CV", .default_text = "1.8",
      .low = 1, .high = 1000,
      .sentence = "Coefficient of variation of the gaps between arrivals; 1 is Poisson.",
@@ -394,7 +379,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .sentence = "Speed-up curves or groups of them (papers, miso, h200) with weights, for example "
                  "miso=2,papers=1, the default of realistic; a trace has its own.",
      .verbs = kMakes | kReads, .section = "workload", .only_for = "realistic trace",
-     .choices = curve_names, .check = check_curves},
+     .choices = curve_names, .parse = parsed_by<workload::CurveMix::parse>},
     {.name = "memory-scale", .kind = ValueKind::kNumber, .metavar = "FACTOR",
      .default_text = "1", .low = 0, .high = kGibMax,
      .sentence = "Multiplies the memory needs of the curves.",
@@ -421,7 +406,8 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "origin", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "first",
      .sentence = "Zero of time: first (the earliest row), midnight (of its day) or a time as the "
                  "trace writes it.",
-     .verbs = kReads, .section = "workload", .only_for = "trace", .choices = origin_names},
+     .verbs = kReads, .section = "workload", .only_for = "trace",
+     .choices = [] { return Names{"first", "midnight"}; }},
     {.name = "window", .kind = ValueKind::kNumber, .metavar = "HOURS", .default_text = "24",
      .low = 0.001, .high = kHoursMax, .unit = "h",
      .sentence = "Length of the days that a trace is cut into; every third is for tuning.",
@@ -505,7 +491,7 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "WHAT", .kind = ValueKind::kName,
      .metavar = "plan|apply|assert|export|generate-config",
      .sentence = "What to do with the layouts.", .verbs = set_of(Verb::kLayout),
-     .choices = layout_actions},
+     .choices = [] { return Names{"plan", "apply", "assert", "export", "generate-config"}; }},
     {.name = "SHELL", .kind = ValueKind::kName, .metavar = "bash|zsh|fish",
      .sentence = "The shell to write the completion for.", .verbs = set_of(Verb::kCompletion),
      .choices = shell_names},
@@ -515,12 +501,13 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .choices = study_names},
     {.name = "PLAN", .kind = ValueKind::kName, .metavar = "static|timetable",
      .sentence = "What to look for: one mix of layouts, or one for each part of the day.",
-     .verbs = set_of(Verb::kTune), .choices = plan_names},
+     .verbs = set_of(Verb::kTune), .choices = [] { return Names{"static", "timetable"}; }},
     {.name = "SYSTEM", .kind = ValueKind::kName, .metavar = "NAME",
-     .sentence = "What to train.", .verbs = set_of(Verb::kTrain), .choices = system_names},
+     .sentence = "What to train.", .verbs = set_of(Verb::kTrain), .choices = system_names,
+     .parse = parsed_by<learn::find_system>},
     {.name = "ACTION", .kind = ValueKind::kName, .metavar = "show",
      .sentence = "With show, print the TOML of the preset NAME.",
-     .verbs = set_of(Verb::kScenarios), .choices = scenario_actions},
+     .verbs = set_of(Verb::kScenarios), .choices = [] { return Names{"show"}; }},
     {.name = "NAME", .kind = ValueKind::kName, .metavar = "NAME",
      .sentence = "The preset to show.", .verbs = set_of(Verb::kScenarios),
      .choices = preset_names},

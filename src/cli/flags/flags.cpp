@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "cli/text/table.h"
@@ -34,46 +35,52 @@ std::string range_text(const FlagRecord& flag) {
   return fmt::format(" from {} to {}{}", shown_number(flag.low), shown_number(flag.high), unit);
 }
 
-bool in_range(const FlagRecord& flag, double value) {
-  return !flag.has_range() || (value >= flag.low && value <= flag.high);
+// A number within the range of the record, or nothing.
+template <typename Number>
+std::optional<ParsedValue> in_range(const FlagRecord& flag, const Number& number, double value) {
+  if (flag.has_range() && (value < flag.low || value > flag.high)) return {};
+  return ParsedValue{number};
 }
 
-bool number_is_good(const FlagRecord& flag, std::string_view text) {
+// What the kind of the record says of the text; nothing when it is not of that kind.
+std::optional<ParsedValue> of_kind(const FlagRecord& flag, std::string_view text) {
   switch (flag.kind) {
+    case ValueKind::kSwitch:
+      return ParsedValue{text == "true"};
     case ValueKind::kNumber: {
       const auto number = parse_double(text);
-      return number && in_range(flag, *number);
+      return number ? in_range(flag, *number, *number) : std::nullopt;
     }
     case ValueKind::kCount: {
       const auto count = parse_int(text);
-      return count && in_range(flag, static_cast<double>(*count));
+      if (!count || *count < 0) return {};
+      return in_range(flag, static_cast<std::uint64_t>(*count), static_cast<double>(*count));
     }
     case ValueKind::kSeconds: {
       const auto seconds = parse_seconds(text);
-      return seconds && in_range(flag, seconds->to_seconds());
+      return seconds ? in_range(flag, *seconds, seconds->to_seconds()) : std::nullopt;
+    }
+    case ValueKind::kName: {
+      const std::vector<std::string> names = flag.choices();
+      const bool known = std::find(names.begin(), names.end(), text) != names.end();
+      return known ? std::optional(ParsedValue{}) : std::nullopt;
     }
     default:
-      return true;
+      return text.empty() ? std::nullopt : std::optional(ParsedValue{});
   }
-}
-
-Error found_instead(const FlagRecord& flag, std::string_view text) {
-  return {fmt::format("found {}, wanted {}", workload::shown(text), wanted(flag))};
 }
 
 }  // namespace
 
 const VerbRecord* find_verb(std::string_view name) {
   const auto records = verb_records();
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const VerbRecord& record) { return record.name == name; });
+  const auto found = std::ranges::find(records, name, &VerbRecord::name);
   return found == records.end() ? nullptr : &*found;
 }
 
 const FlagRecord* find_flag(std::string_view name) {
   const auto records = flag_records();
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const FlagRecord& record) { return record.name == name; });
+  const auto found = std::ranges::find(records, name, &FlagRecord::name);
   return found == records.end() ? nullptr : &*found;
 }
 
@@ -104,16 +111,12 @@ std::string wanted(const FlagRecord& flag) {
   }
 }
 
-Status check_value(const FlagRecord& flag, std::string_view text) {
-  if (flag.is_switch()) return {};
-  if (text.empty() || !number_is_good(flag, text)) return found_instead(flag, text);
-  if (flag.kind == ValueKind::kName) {
-    const std::vector<std::string> names = flag.choices();
-    if (std::find(names.begin(), names.end(), text) == names.end()) {
-      return found_instead(flag, text);
-    }
+Result<ParsedValue> parse_value(const FlagRecord& flag, std::string_view text) {
+  std::optional<ParsedValue> value = of_kind(flag, text);
+  if (!value) {
+    return Error{fmt::format("found {}, wanted {}", workload::shown(text), wanted(flag))};
   }
-  return flag.check == nullptr ? Status{} : flag.check(text);
+  return flag.parse == nullptr ? *std::move(value) : flag.parse(text);
 }
 
 std::string nearest_name(std::string_view typed, std::span<const std::string> names) {

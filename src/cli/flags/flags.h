@@ -2,15 +2,23 @@
 // completion, the man page and docs/reference/cli.md are all made from these tables.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "base/result.h"
 
 namespace partita::cli {
+
+struct Console;
+class Values;
+
+// The exit status: 0 done, 1 the answer is no. An error is bad input, status 2.
+using Outcome = Result<int>;
 
 // In the order `partita --help` lists them.
 enum class Verb : std::uint8_t {
@@ -60,6 +68,7 @@ constexpr VerbSet set_of(Verb first, More... more) {
 struct VerbRecord {
   Verb verb;
   std::string_view name;
+  Outcome (*run)(const Values& values, Console& console);
   std::string_view summary;   // one line
   std::string_view details;   // sentences for --help and the man page
   std::string_view examples;  // whole command lines, one a line
@@ -67,7 +76,7 @@ struct VerbRecord {
 
 enum class ValueKind : std::uint8_t {
   kSwitch,   // given or not
-  kText,     // as `check` says
+  kText,     // as `parse` says
   kName,     // one of choices()
   kNumber,   // finite, low to high
   kCount,    // whole, low to high
@@ -75,6 +84,32 @@ enum class ValueKind : std::uint8_t {
   kInput,    // a file that is read
   kOutput,   // a file that is written
 };
+
+// What the text of a value means: a bool for a switch, a double, an std::uint64_t or Micros for the
+// numbers, else what the record's parser makes of it; nothing where the text itself is meant.
+struct ParsedValue {
+  std::any meaning = {};
+
+  // REQUIRES: it is a T.
+  template <typename T>
+  const T& as() const {
+    const T* typed = std::any_cast<T>(&meaning);
+    CHECK(typed != nullptr);
+    return *typed;
+  }
+};
+
+// A function that gives a Result, or an optional where the record's choices are all it knows, as
+// the parser of a record.
+template <auto kParse>
+Result<ParsedValue> parsed_by(std::string_view text) {
+  auto value = kParse(text);
+  if constexpr (requires { value.error(); }) {
+    if (!value) return value.error();
+  }
+  CHECK(static_cast<bool>(value));
+  return ParsedValue{*std::move(value)};
+}
 
 struct FlagRecord {
   std::string_view name;  // without the dashes; a positional argument in capitals
@@ -89,7 +124,7 @@ struct FlagRecord {
   std::string_view section = {};   // of scenario files; empty: not in them
   std::string_view only_for = {};  // origins of jobs it is for, separated by blanks; empty: all
   std::vector<std::string> (*choices)() = nullptr;  // for completion; checked when kName
-  Status (*check)(std::string_view text) = nullptr;
+  Result<ParsedValue> (*parse)(std::string_view text) = nullptr;
   // What is typed, where another verb has a flag of that name with another meaning.
   std::string_view typed = {};
   bool repeats = false;  // may be given several times; the values stand on lines of their own
@@ -120,7 +155,7 @@ std::string scenario_key(const FlagRecord& flag);
 
 // "a whole number, 1 to 1,000,000": what a value must be.
 std::string wanted(const FlagRecord& flag);
-Status check_value(const FlagRecord& flag, std::string_view text);
+Result<ParsedValue> parse_value(const FlagRecord& flag, std::string_view text);
 
 // The name nearest to `typed` by letters to change, or empty when none is near.
 std::string nearest_name(std::string_view typed, std::span<const std::string> names);

@@ -37,7 +37,7 @@ TEST(FlagRecords, EveryRecordIsWhole) {
 TEST(FlagRecords, EveryDefaultPassesItsOwnCheck) {
   for (const FlagRecord& flag : flag_records()) {
     if (flag.default_text.empty()) continue;
-    const Status good = check_value(flag, flag.default_text);
+    const auto good = parse_value(flag, flag.default_text);
     EXPECT_TRUE(good.ok()) << flag.name << ": " << good.error().message;
   }
 }
@@ -52,9 +52,9 @@ TEST(FlagRecords, EveryVerbHasHelpAndJson) {
 
 TEST(FlagRecords, AValueOutOfRangeIsAnsweredWithTheRange) {
   const FlagRecord& gpus = *find_flag("gpus");
-  EXPECT_TRUE(check_value(gpus, "1000000").ok());
+  EXPECT_TRUE(parse_value(gpus, "1000000").ok());
   for (const char* bad : {"0", "-1", "1000001", "1.5", "nan", "8x", "", "1e3"}) {
-    const Status checked = check_value(gpus, bad);
+    const auto checked = parse_value(gpus, bad);
     ASSERT_FALSE(checked.ok()) << bad;
     EXPECT_NE(checked.error().message.find("a whole number from 1 to 1,000,000"),
               std::string::npos);
@@ -65,7 +65,7 @@ TEST(FlagRecords, NumbersMustBeFinite) {
   for (const FlagRecord& flag : flag_records()) {
     if (!flag.has_range()) continue;
     for (const char* bad : {"nan", "inf", "-inf", "1e999", "0x10", " ", "1 2"}) {
-      EXPECT_FALSE(check_value(flag, bad).ok()) << flag.name << " " << bad;
+      EXPECT_FALSE(parse_value(flag, bad).ok()) << flag.name << " " << bad;
     }
   }
 }

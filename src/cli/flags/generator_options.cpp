@@ -18,18 +18,15 @@ void set_if_given(const Values& values, std::string_view name, double& option) {
 }
 
 void set_span(const Values& values, std::string_view name, double& low, double& high) {
-  if (values.given(name) == nullptr) return;
-  const Result<Span> span = parse_span(values.text(name));
-  CHECK(span.ok());  // checked by the record
-  low = span->low;
-  high = span->high;
+  if (!values.is_set(name)) return;
+  low = values.as<Span>(name).low;
+  high = values.as<Span>(name).high;
 }
 
 template <std::size_t kCount>
-void fill(std::array<double, kCount>& into, const std::string& text, double high) {
-  const Result<std::vector<double>> numbers = parse_numbers(text, kCount, high);
-  CHECK(numbers.ok());
-  std::copy(numbers->begin(), numbers->end(), into.begin());
+void fill(std::array<double, kCount>& into, const std::vector<double>& numbers) {
+  CHECK(numbers.size() == kCount);
+  std::copy(numbers.begin(), numbers.end(), into.begin());
 }
 
 workload::PapersMixOptions mix_options(const Values& values) {
@@ -39,7 +36,7 @@ workload::PapersMixOptions mix_options(const Values& values) {
   set_if_given(values, "bert-share", mix.bert_share);
   mix.inference_mean_min = values.number("inference-mean");
   set_span(values, "training-time", mix.training_low_min, mix.training_high_min);
-  fill(mix.memory_gib, values.text("memory"), workload::kGibMax);
+  fill(mix.memory_gib, values.as<std::vector<double>>("memory"));
   return mix;
 }
 
@@ -59,7 +56,7 @@ workload::PapersOptions papers_options(const Values& values) {
   set_if_given(values, "hours", options.hours);
   set_if_given(values, "rate", options.rate);
   if (values.given("hourly-rates") != nullptr) {
-    fill(options.hourly_rates, values.text("hourly-rates"), workload::kRateMax);
+    fill(options.hourly_rates, values.as<std::vector<double>>("hourly-rates"));
   }
   options.mix = mix_options(values);
   options.seed = values.count("seed");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "api/address.h"
@@ -14,50 +15,21 @@ namespace {
 constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
 constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop);
 
-template <typename T>
-Status status_of(const Result<T>& result) {
-  if (!result) return result.error();
-  return {};
-}
-
-Status check_memory(std::string_view text) {
-  return status_of(parse_memory(text));
-}
-Status check_deadline(std::string_view text) {
-  return status_of(parse_deadline(text, Micros{}));
-}
-Status check_times(std::string_view text) {
-  return status_of(parse_slice_times(text));
-}
-Status check_command(std::string_view text) {
-  return status_of(split_command(text));
-}
-Status check_address(std::string_view text) {
-  return status_of(api::parse_address(text));
-}
 // One of each kind at most.
-Status check_listen(std::string_view text) {
-  std::array<int, 2> count{};
+Result<std::vector<api::Address>> parse_listen(std::string_view text) {
+  std::vector<api::Address> addresses;
   for (const std::string_view each : split(text, '\n')) {
     const Result<api::Address> address = api::parse_address(each);
     if (!address) return address.error();
     if (!each.starts_with("unix:") && !each.starts_with("tcp:")) {
       return Error{"found '" + std::string(each) + "', wanted unix:PATH or tcp:127.0.0.1:PORT"};
     }
-    if (++count[address->tcp ? 1 : 0] > 1) {
+    if (std::ranges::count(addresses, address->tcp, &api::Address::tcp) > 0) {
       return Error{"it may be given twice, once for a unix socket and once for TCP"};
     }
+    addresses.push_back(*address);
   }
-  return {};
-}
-Status check_bytes(std::string_view text) {
-  return status_of(parse_bytes(text));
-}
-Status check_span(std::string_view text) {
-  return status_of(parse_time_span(text));
-}
-Status check_numbers(std::string_view text) {
-  return status_of(parse_job_numbers(text));
+  return addresses;
 }
 
 // Of serve: live, an interruption is never free, and one that does not pay is not made.
@@ -66,12 +38,12 @@ constexpr std::string_view kServePreemption = "pays=30";
 std::vector<std::string> serve_preemption_names() {
   return {"none", "pays="};
 }
-Status check_serve_preemption(std::string_view text) {
+Result<decide::Preemption> parse_serve_preemption(std::string_view text) {
   using Mode = decide::Preemption::Mode;
   const auto preemption = parse_preemption(text);
   const bool known =
       preemption && (preemption->mode == Mode::kNone || preemption->mode == Mode::kPays);
-  if (known) return {};
+  if (known) return preemption;
   return Error{"found '" + std::string(text) +
                "', wanted none or pays=SECONDS, for example pays=30"};
 }
@@ -89,7 +61,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "listen", .kind = ValueKind::kText, .metavar = "unix:PATH|tcp:127.0.0.1:PORT",
      .sentence = "Socket to serve; the default is where clients look. May be given twice: a port "
                  "of this machine is served beside the socket, to holders of tokens.",
-     .verbs = set_of(Verb::kServe), .check = check_listen, .repeats = true},
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_listen>, .repeats = true},
     {.name = "policy", .kind = ValueKind::kText, .metavar = "SCHEDULER/REPARTITIONER",
      .default_text = "mdd+tightest/migm-b",
      .sentence = "Scheduler and repartitioner, as `partita policies` lists them.",
@@ -106,7 +78,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "where that lowers tardiness by more than it costs; SECONDS is what a restart "
                  "costs.",
      .verbs = set_of(Verb::kServe), .choices = serve_preemption_names,
-     .check = check_serve_preemption, .typed = "preemption"},
+     .parse = parsed_by<parse_serve_preemption>, .typed = "preemption"},
     {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = 1e7, .unit = "s",
      .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "
@@ -141,13 +113,13 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kServe)},
     {.name = "output-max", .kind = ValueKind::kText, .metavar = "BYTES", .default_text = "1G",
      .sentence = "What is kept of a job's output; the job goes on when it writes more.",
-     .verbs = set_of(Verb::kServe), .check = check_bytes},
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
     {.name = "time-limit-max", .kind = ValueKind::kText, .metavar = "TIME",
      .sentence = "Longest time limit of a job, and that of jobs that give none.",
-     .verbs = set_of(Verb::kServe), .check = check_span},
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_time_span>},
     {.name = "job-host-memory", .kind = ValueKind::kText, .metavar = "BYTES",
      .sentence = "Memory of the machine that a job may use; needs cgroups of version 2.",
-     .verbs = set_of(Verb::kServe), .check = check_bytes, .typed = "job-memory"},
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>, .typed = "job-memory"},
     {.name = "job-processes", .kind = ValueKind::kCount, .metavar = "N",
      .low = 1, .high = 4'194'304,
      .sentence = "Processes and threads that a job may have; needs cgroups of version 2.",
@@ -156,16 +128,18 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Socket or port of the daemon; without it PARTITA_SOCKET, then "
                  "/run/partita/api.sock for root, else partita/api.sock in XDG_RUNTIME_DIR or, "
                  "without that, in ~/.local/state.",
-     .verbs = kClients, .check = check_address},
+     .verbs = kClients, .parse = parsed_by<api::parse_address>},
     {.name = "token-file", .kind = ValueKind::kText, .metavar = "FILE",
      .sentence = "File with the token to show on TCP; without it the token is PARTITA_TOKEN.",
      .verbs = kClients},
     {.name = "scope", .kind = ValueKind::kName, .metavar = "SCOPE", .default_text = "read",
      .sentence = "What the token may do: read what its user may see, submit and cancel as its "
                  "user, or be an admin.",
-     .verbs = set_of(Verb::kToken), .choices = api::scope_names},
+     .verbs = set_of(Verb::kToken), .choices = api::scope_names,
+     .parse = parsed_by<api::scope_of>},
     {.name = "expires", .kind = ValueKind::kText, .metavar = "TIME", .default_text = "30d",
-     .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken), .check = check_span},
+     .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken),
+     .parse = parsed_by<parse_time_span>},
     {.name = "user", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Whose jobs it submits and sees: a name or a number; the default is who makes it.",
      .verbs = set_of(Verb::kToken)},
@@ -176,23 +150,23 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
      .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.62); auto begins as jobs "
                  "of that name ended, or on the smallest slice, and goes to a larger one in time.",
-     .verbs = set_of(Verb::kSubmit), .check = check_memory},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_memory>},
     {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",
      .sentence = "When it should be done: from now, or an instant of ISO 8601 in UTC.",
-     .verbs = set_of(Verb::kSubmit), .check = check_deadline, .typed = "deadline"},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_deadline>, .typed = "deadline"},
     {.name = "time", .kind = ValueKind::kText, .metavar = "1g=20m,7g=5m",
      .sentence = "How long it takes on slices of some sizes.",
-     .verbs = set_of(Verb::kSubmit), .check = check_times},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_slice_times>},
     {.name = "job-time-limit", .kind = ValueKind::kText, .metavar = "2h",
      .sentence = "How long it may run at a time; it is then stopped and has failed.",
-     .verbs = set_of(Verb::kSubmit), .check = check_span, .typed = "time-limit"},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_time_span>, .typed = "time-limit"},
     {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
      .sentence = "A variable of its environment; may be given several times.",
-     .verbs = set_of(Verb::kSubmit), .check = check_variables, .repeats = true},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_variables>, .repeats = true},
     {.name = "job-checkpoint", .kind = ValueKind::kText, .metavar = "COMMAND",
      .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
                  "PARTITA_PID is the job's process. Split into words, not given to a shell.",
-     .verbs = set_of(Verb::kSubmit), .check = check_command, .typed = "checkpoint"},
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<split_command>, .typed = "checkpoint"},
     {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
      .sentence = "A line of text for people; job and queue --json show it.",
      .verbs = set_of(Verb::kSubmit)},
@@ -214,10 +188,10 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kReplay)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
      .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
-     .verbs = kJobVerbs, .check = check_numbers},
+     .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
-     .choices = token_actions},
+     .choices = [] { return Names{"create", "list", "revoke"}; }},
     {.name = "ID", .kind = ValueKind::kText, .metavar = "ID",
      .sentence = "The token to revoke, as list names it.", .verbs = set_of(Verb::kToken)},
 });

@@ -127,28 +127,30 @@ Result<Micros> parse_time_span(std::string_view text) {
   return micros_from_seconds(seconds);
 }
 
-Result<Micros> parse_deadline(std::string_view text, Micros now) {
+Result<Deadline> parse_deadline(std::string_view text) {
   if (text.starts_with('+')) {
     const Result<Micros> span = parse_time_span(text.substr(1));
     if (!span) return span.error();
-    return now + *span;
+    return Deadline{*span, true};
   }
   const auto seconds = iso_seconds(text);
   if (!seconds)
     return wanted(text, "+TIME such as +2h, or an instant such as 2026-11-15T18:30:00Z");
-  return micros_from_seconds(*seconds);
+  return Deadline{micros_from_seconds(*seconds)};
 }
 
-Status check_variables(std::string_view text) {
+Result<std::vector<std::string>> parse_variables(std::string_view text) {
+  std::vector<std::string> variables;
   for (const std::string_view entry : split(text, '\n')) {
     const auto equals = entry.find('=');
     if (equals == 0 || equals == std::string_view::npos) return wanted(entry, "NAME=VALUE");
+    variables.emplace_back(entry);
   }
-  return {};
+  return variables;
 }
 
-Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view text) {
-  std::vector<std::pair<int, Micros>> times;
+Result<SliceTimes> parse_slice_times(std::string_view text) {
+  SliceTimes times;
   for (const std::string_view part : split(text, ',')) {
     const auto mark = part.find("g=");
     const auto size =

@@ -22,14 +22,21 @@ Result<std::uint64_t> parse_bytes(std::string_view text);
 // "90", "20m", "1h30m", "2d": seconds unless it says otherwise.
 Result<Micros> parse_time_span(std::string_view text);
 
-// "+2h" from `now`, or an instant of ISO 8601 in UTC: "2026-11-15T18:30:00Z".
-Result<Micros> parse_deadline(std::string_view text, Micros now);
+// "+2h", or an instant of ISO 8601 in UTC: "2026-11-15T18:30:00Z".
+struct Deadline {
+  Micros time;
+  bool from_now = false;
 
-// That every line is NAME=VALUE.
-Status check_variables(std::string_view text);
+  Micros at(Micros now) const { return from_now ? now + time : time; }
+};
+Result<Deadline> parse_deadline(std::string_view text);
+
+// The lines, each of which is NAME=VALUE.
+Result<std::vector<std::string>> parse_variables(std::string_view text);
 
 // "1g=20m,7g=5m": compute slices and the time on them.
-Result<std::vector<std::pair<int, Micros>>> parse_slice_times(std::string_view text);
+using SliceTimes = std::vector<std::pair<int, Micros>>;
+Result<SliceTimes> parse_slice_times(std::string_view text);
 
 // "12", "12,14-20": at most 10,000 of them.
 Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text);

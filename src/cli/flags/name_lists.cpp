@@ -1,6 +1,7 @@
 #include "cli/flags/name_lists.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/flags/flags.h"
 #include "cli/flags/presets.h"
@@ -14,11 +15,19 @@
 #include "workload/readers/registry.h"
 
 namespace partita::cli {
+namespace {
+
+template <typename Rows, typename Name>
+std::vector<std::string> names_in(const Rows& rows, Name name) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.emplace_back(std::invoke(name, row));
+  return names;
+}
+
+}  // namespace
 
 std::vector<std::string> gpu_names() {
-  std::vector<std::string> names;
-  for (const mig::GpuModel* model : mig::catalogue()) names.push_back(model->key);
-  return names;
+  return names_in(mig::catalogue(), &mig::GpuModel::key);
 }
 
 std::vector<std::string> power_names() {
@@ -32,9 +41,7 @@ std::vector<std::string> power_names() {
 }
 
 std::vector<std::string> scheduler_names() {
-  std::vector<std::string> names;
-  for (const policies::SchedulerRow& row : policies::schedulers()) names.push_back(row.name);
-  return names;
+  return names_in(policies::schedulers(), &policies::SchedulerRow::name);
 }
 
 std::vector<std::string> scheduler_names_or_all() {
@@ -53,26 +60,12 @@ std::vector<std::string> repartitioner_names() {
   return names;
 }
 
-std::vector<std::string> preemption_names() {
-  return {"free", "none", "cost=", "pays="};
-}
-
-std::vector<std::string> repartition_cost_names() {
-  return {"paper", "measured"};
-}
-
-std::vector<std::string> generator_names() {
-  return {"migm", "papers", "poisson", "realistic"};
-}
-
 std::vector<std::string> migm_mix_names() {
   return workload::migm_mixes();
 }
 
 std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const workload::Profile& profile : workload::profiles()) names.emplace_back(profile.name);
-  return names;
+  return names_in(workload::profiles(), &workload::Profile::name);
 }
 
 std::vector<std::string> curve_names() {
@@ -82,19 +75,11 @@ std::vector<std::string> curve_names() {
 }
 
 std::vector<std::string> dialect_names() {
-  std::vector<std::string> names;
-  for (const workload::Dialect& dialect : workload::dialects()) names.emplace_back(dialect.name);
-  return names;
-}
-
-std::vector<std::string> origin_names() {
-  return {"first", "midnight"};
+  return names_in(workload::dialects(), &workload::Dialect::name);
 }
 
 std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const Preset& preset : presets()) names.emplace_back(preset.name);
-  return names;
+  return names_in(presets(), &Preset::name);
 }
 
 std::vector<std::string> shell_names() {
@@ -102,49 +87,15 @@ std::vector<std::string> shell_names() {
 }
 
 std::vector<std::string> study_names() {
-  std::vector<std::string> names;
-  for (const experiment::Study& study : experiment::studies()) names.push_back(study.name);
-  return names;
-}
-
-std::vector<std::string> layout_actions() {
-  return {"plan", "apply", "assert", "export", "generate-config"};
-}
-
-std::vector<std::string> token_actions() {
-  return {"create", "list", "revoke"};
-}
-
-std::vector<std::string> plan_names() {
-  return {"static", "timetable"};
-}
-
-std::vector<std::string> judging_days() {
-  return {"test", "validation"};
+  return names_in(experiment::studies(), &experiment::Study::name);
 }
 
 std::vector<std::string> system_names() {
-  std::vector<std::string> names;
-  for (const learn::System& system : learn::systems()) names.push_back(system.name);
-  return names;
-}
-
-std::vector<std::string> reward_names() {
-  return {"published", "corrected"};
-}
-
-std::vector<std::string> scenario_actions() {
-  return {"show"};
+  return names_in(learn::systems(), &learn::System::name);
 }
 
 std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const VerbRecord& record : verb_records()) names.emplace_back(record.name);
-  return names;
-}
-
-std::vector<std::string> bound_kind_names() {
-  return {"energy", "tardiness", "et"};
+  return names_in(verb_records(), &VerbRecord::name);
 }
 
 }  // namespace partita::cli

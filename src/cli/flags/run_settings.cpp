@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "base/check.h"
+#include "base/text.h"
 #include "cli/flags/value_parsers.h"
 #include "mig/gpu_model.h"
 #include "policies/registry.h"
@@ -18,58 +18,53 @@ Result<const mig::PowerCurve*> power_of(const Values& values, const mig::GpuMode
 
 Result<RunSettings> run_settings(const Values& values) {
   RunSettings settings;
-  const auto model = mig::find_gpu(values.text("gpu"));
-  CHECK(model.ok());  // checked by the record
-  settings.options.model = *model;
+  const mig::GpuModel& model = *values.as<const mig::GpuModel*>("gpu");
+  settings.options.model = &model;
   settings.options.gpus = static_cast<std::uint32_t>(values.count("gpus"));
-  const auto power = power_of(values, **model);
+  const auto power = power_of(values, model);
   if (!power) return power.error();
   settings.options.power = *power;
-  const auto preemption = parse_preemption(values.text("preemption"));
-  const auto cost = parse_repartition_cost(values.text("repartition-cost"));
-  CHECK(preemption.ok() && cost.ok());
-  settings.options.preemption = *preemption;
-  settings.options.repartition_cost = *cost;
+  settings.options.preemption = values.as<decide::Preemption>("preemption");
+  settings.options.repartition_cost = values.as<sim::RepartitionCost>("repartition-cost");
   settings.options.memory.restart = values.seconds("memory-restart");
-  const auto early = parse_early_restart(values.text("early-restart"));
-  CHECK(early.ok());
-  settings.options.memory.early_restart = *early;
+  settings.options.memory.early_restart =
+      values.as<std::optional<decide::EarlyRestart>>("early-restart");
   settings.options.et_a = values.number("et-a");
-  settings.seed = values.count("seed");
   settings.options.estimate_error = values.number("estimate-error");
-  settings.options.estimate_seed = settings.seed;
+  settings.options.estimate_seed = values.count("seed");
   settings.options.measure_fragmentation = true;
-  settings.repartition = values.text("repartition");
+  settings.policy = {values.text("scheduler"), values.text("repartition"), values.count("seed")};
   const auto repartitioner =
-      policies::make_repartitioner(settings.repartition, **model, settings.options.gpus);
+      policies::make_repartitioner(settings.policy.repartition, model, settings.options.gpus);
   if (!repartitioner) return values.wrong("repartition", repartitioner.error());
   return settings;
 }
 
-void set_horizon(RunSettings& settings, const Values& values, const RunJobs& jobs) {
-  settings.options.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : jobs.window_end;
+Result<std::vector<experiment::Policy>> policies_of(const Values& values, std::string_view flag,
+                                                    const sim::RunOptions& options) {
+  std::vector<experiment::Policy> policies;
+  if (values.given(flag) == nullptr) return policies;
+  const std::string text = values.text(flag);
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    auto policy = parse_policy(word);
+    if (!policy) return values.wrong(flag, policy.error());
+    const auto made =
+        policies::make_repartitioner(policy->repartition, *options.model, options.gpus);
+    if (!made) return values.wrong(flag, made.error());
+    policy->seed = values.count("seed");
+    policies.push_back(*std::move(policy));
+  }
+  return policies;
 }
 
-Result<Finished> run_one(const workload::Trace& trace, const RunSettings& settings,
-                         const std::string& scheduler, const sim::Progress& progress) {
-  const auto policy = policies::make_scheduler(scheduler, settings.seed);
-  const auto forecast_policy = policies::make_scheduler(scheduler, settings.seed);
-  const auto repartitioner = policies::make_repartitioner(
-      settings.repartition, *settings.options.model, settings.options.gpus);
-  CHECK(policy.ok() && forecast_policy.ok() && repartitioner.ok());
-  sim::RunExtras extras(progress);
-  extras.forecast_scheduler = forecast_policy->get();
-  const auto begin = std::chrono::steady_clock::now();
-  Result<sim::RunResult> result =
-      sim::simulate(trace, settings.options, **policy, **repartitioner, extras);
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  if (!result) return result.error();
-  Finished finished{*std::move(result), wall.count()};
-  for (std::string note : {(*repartitioner)->take_note(), (*policy)->take_note()}) {
-    if (!note.empty()) finished.notes.push_back(std::move(note));
-  }
-  return finished;
+Micros horizon_of(const Values& values, Micros arrivals_end) {
+  return values.given("horizon") != nullptr ? values.seconds("horizon") : arrivals_end;
+}
+
+double clock_seconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
 }
 
 }  // namespace partita::cli

@@ -1,21 +1,15 @@
-// RunSettings: what a run is to do, meant rather than typed; and the run itself.
+// RunSettings: what a run is to do, meant rather than typed.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "cli/flags/values.h"
-#include "cli/flags/workloads.h"
-#include "sim/engine.h"
-#include "sim/run.h"
+#include "experiment/policy_run.h"
 
 namespace partita::cli {
 
 struct RunSettings {
   sim::RunOptions options;
-  std::string repartition;
-  std::uint64_t seed = 0;
+  experiment::Policy policy;
 };
 
 // The curve of --power, else the model's first.
@@ -24,17 +18,14 @@ Result<const mig::PowerCurve*> power_of(const Values& values, const mig::GpuMode
 // Checks everything that does not need the jobs, the layouts included.
 Result<RunSettings> run_settings(const Values& values);
 
-// The horizon is that of --horizon, else the end of the arrivals where it is known.
-void set_horizon(RunSettings& settings, const Values& values, const RunJobs& jobs);
+// The policies of a flag, SCHEDULER/REPARTITIONER separated by blanks; none when it is not given.
+Result<std::vector<experiment::Policy>> policies_of(const Values& values, std::string_view flag,
+                                                    const sim::RunOptions& options);
 
-struct Finished {
-  sim::RunResult result;
-  double wall_s = 0;  // of the simulation alone
-  // What the policies say they did of their own accord, a guard that fell back for example.
-  std::vector<std::string> notes = {};
-};
-// An error means that the jobs cannot be run. REQUIRES: the scheduler is known.
-Result<Finished> run_one(const workload::Trace& trace, const RunSettings& settings,
-                         const std::string& scheduler, const sim::Progress& progress);
+// That of --horizon, else the end of the arrivals where it is known.
+Micros horizon_of(const Values& values, Micros arrivals_end);
+
+// Seconds of this process's clock, for limits and times.
+double clock_seconds();
 
 }  // namespace partita::cli

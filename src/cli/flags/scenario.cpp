@@ -149,27 +149,28 @@ class ScenarioReader {
   }
 
   Status read_policy_key(PolicyEntry& entry, std::string_view key, const toml::node& node) const {
-    const std::array<std::pair<std::string_view, std::string*>, 5> fields{
-        {{"name", &entry.name},
-         {"scheduler", &entry.scheduler},
-         {"repartition", &entry.repartition},
-         {"preemption", &entry.preemption},
-         {"repartition_cost", &entry.repartition_cost}}};
-    std::vector<std::string> known;
-    for (const auto& [name, field] : fields) {
-      known.push_back(fmt::format("policies.{}", name));
-      if (name != key) continue;
-      if (!node.is_string())
-        return at(node, fmt::format("policies.{}: wanted text in quotes", key));
-      *field = node.as_string()->get();
-      if (key == "name") return {};
-      std::string flag(key);
-      std::replace(flag.begin(), flag.end(), '_', '-');
-      const Status good = check_value(*find_flag(flag), *field);
-      if (!good) return at(node, fmt::format("policies.{}: {}", key, good.error().message));
+    constexpr std::array<std::string_view, 5> kKeys{"name", "scheduler", "repartition",
+                                                    "preemption", "repartition_cost"};
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      std::vector<std::string> known;
+      for (const std::string_view name : kKeys) known.push_back(fmt::format("policies.{}", name));
+      return at(node, unknown_name("key", fmt::format("policies.{}", key), known).message);
+    }
+    if (!node.is_string()) return at(node, fmt::format("policies.{}: wanted text in quotes", key));
+    const std::string& text = node.as_string()->get();
+    if (key == "name") {
+      entry.name = text;
       return {};
     }
-    return at(node, unknown_name("key", fmt::format("policies.{}", key), known).message);
+    std::string flag(key);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    const Result<ParsedValue> value = parse_value(*find_flag(flag), text);
+    if (!value) return at(node, fmt::format("policies.{}: {}", key, value.error().message));
+    if (key == "scheduler") entry.scheduler = text;
+    if (key == "repartition") entry.repartition = text;
+    if (key == "preemption") entry.preemption = value->as<decide::Preemption>();
+    if (key == "repartition_cost") entry.repartition_cost = value->as<sim::RepartitionCost>();
+    return {};
   }
 
   Status read_value(const FlagRecord& flag, const std::string& key, const toml::node& node) {

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& [name, value] : values.all()) {
     const partita::cli::FlagRecord* flag = partita::cli::find_flag(name);
     CHECK(flag != nullptr);
-    CHECK(partita::cli::check_value(*flag, value.text).ok());
+    CHECK(partita::cli::parse_value(*flag, value.text).ok());
   }
   return 0;
 }

@@ -1,18 +1,19 @@
 // The flags of advice, sizes, searches and experiments.
 #include <array>
+#include <optional>
 
 #include "cli/flags/flags.h"
 #include "cli/flags/limits.h"
 #include "cli/flags/name_lists.h"
 #include "cli/flags/value_parsers.h"
+#include "experiment/seeds.h"
 
 namespace partita::cli {
 namespace {
 
-Status check_share(std::string_view text) {
-  const auto share = parse_share(text);
-  if (!share) return share.error();
-  return {};
+// Choices are made by the days to tune on.
+std::optional<experiment::Role> role_judged_on(std::string_view name) {
+  return name == "test" ? experiment::Role::kTest : experiment::Role::kTune;
 }
 
 // clang-format off
@@ -40,7 +41,7 @@ constexpr std::array kStudyFlags = std::to_array<FlagRecord>({
     // Sizes, search and experiments
     {.name = "max-late", .kind = ValueKind::kText, .metavar = "SHARE", .default_text = "5%",
      .sentence = "Share of jobs that may be late, as 5% or 0.05.", .verbs = set_of(Verb::kSize),
-     .check = check_share},
+     .parse = parsed_by<parse_share>},
     {.name = "max-gpus", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1024",
      .low = 1, .high = kGpusMax, .sentence = "Largest fleet to try.",
      .verbs = set_of(Verb::kSize)},
@@ -67,7 +68,8 @@ constexpr std::array kStudyFlags = std::to_array<FlagRecord>({
     {.name = "on", .kind = ValueKind::kName, .metavar = "test|validation",
      .default_text = "test",
      .sentence = "Which days to judge on: test days, or the days that choices are made by.",
-     .verbs = set_of(Verb::kEvaluate), .choices = judging_days},
+     .verbs = set_of(Verb::kEvaluate), .choices = [] { return Names{"test", "validation"}; },
+     .parse = parsed_by<role_judged_on>},
     {.name = "test-days", .kind = ValueKind::kCount, .metavar = "N", .default_text = "40",
      .low = 2, .high = kDaysMax, .sentence = "Days to judge the result on.",
      .verbs = set_of(Verb::kTune, Verb::kEvaluate)},

@@ -33,12 +33,12 @@ Result<Span> parse_span(std::string_view text) {
   return Span{*low, *high};
 }
 
-Result<PolicyText> parse_policy(std::string_view word) {
+Result<experiment::Policy> parse_policy(std::string_view word) {
   std::optional<Error> first;
   for (std::size_t slash = word.find('/'); slash != std::string_view::npos;
        slash = word.find('/', slash + 1)) {
-    const PolicyText policy{std::string(word.substr(0, slash)),
-                            std::string(word.substr(slash + 1))};
+    const experiment::Policy policy{std::string(word.substr(0, slash)),
+                                    std::string(word.substr(slash + 1))};
     const auto facts = policies::scheduler_facts(policy.scheduler);
     if (facts) return policy;
     if (!first) first = facts.error();

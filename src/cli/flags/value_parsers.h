@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "decide/view.h"
+#include "experiment/policy_run.h"
 #include "sim/run.h"
 
 namespace partita::cli {
@@ -20,13 +21,9 @@ struct Span {
 };
 Result<Span> parse_span(std::string_view text);
 
-// SCHEDULER/REPARTITIONER. The path of a learned scheduler may have slashes too: the first part that
-// is a scheduler counts.
-struct PolicyText {
-  std::string scheduler;
-  std::string repartition;
-};
-Result<PolicyText> parse_policy(std::string_view word);
+// SCHEDULER/REPARTITIONER. The path of a learned scheduler may have slashes too: the first part
+// that is a scheduler counts.
+Result<experiment::Policy> parse_policy(std::string_view word);
 
 // "free", "none", "cost=SECONDS", "pays=SECONDS".
 Result<decide::Preemption> parse_preemption(std::string_view text);

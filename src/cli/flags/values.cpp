@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/text.h"
 
 namespace partita::cli {
 namespace {
@@ -15,11 +14,27 @@ const FlagRecord& must_find(std::string_view name) {
   return *flag;
 }
 
+// Each parsed once for the whole program.
+const ParsedValue& default_of(std::string_view name) {
+  static const std::map<std::string_view, ParsedValue> kDefaults = [] {
+    std::map<std::string_view, ParsedValue> all;
+    for (const FlagRecord& flag : flag_records()) {
+      if (flag.default_text.empty()) continue;
+      all.emplace(flag.name, *parse_value(flag, flag.default_text));
+    }
+    return all;
+  }();
+  const auto found = kDefaults.find(name);
+  CHECK(found != kDefaults.end());
+  return found->second;
+}
+
 }  // namespace
 
 Status Values::set(const FlagRecord& flag, Value value) {
-  const Status good = check_value(flag, value.text);
-  if (!good) return Error{fmt::format("{}: {}", value.place, good.error().message)};
+  Result<ParsedValue> parsed = parse_value(flag, value.text);
+  if (!parsed) return Error{fmt::format("{}: {}", value.place, parsed.error().message)};
+  value.parsed = *std::move(parsed);
   const auto present = values_.find(flag.name);
   if (present != values_.end() && present->second.typed && !value.typed) return {};
   values_.insert_or_assign(std::string(flag.name), std::move(value));
@@ -38,8 +53,7 @@ bool Values::is_set(std::string_view name) const {
 
 bool Values::has_switch(std::string_view name) const {
   CHECK(must_find(name).is_switch());
-  const Value* value = given(name);
-  return value != nullptr && value->text == "true";
+  return given(name) != nullptr && as<bool>(name);
 }
 
 std::string Values::text(std::string_view name) const {
@@ -48,25 +62,14 @@ std::string Values::text(std::string_view name) const {
   return value != nullptr ? value->text : std::string(must_find(name).default_text);
 }
 
-double Values::number(std::string_view name) const {
-  CHECK(must_find(name).kind == ValueKind::kNumber);
-  const auto number = parse_double(text(name));
-  CHECK(number.has_value());
-  return *number;
+const ParsedValue& Values::parsed(std::string_view name) const {
+  const Value* value = given(name);
+  return value != nullptr ? value->parsed : default_of(name);
 }
 
-std::uint64_t Values::count(std::string_view name) const {
-  CHECK(must_find(name).kind == ValueKind::kCount);
-  const auto count = parse_int(text(name));
-  CHECK(count.has_value() && *count >= 0);
-  return static_cast<std::uint64_t>(*count);
-}
-
-Micros Values::seconds(std::string_view name) const {
-  CHECK(must_find(name).kind == ValueKind::kSeconds);
-  const auto seconds = parse_seconds(text(name));
-  CHECK(seconds.has_value());
-  return *seconds;
+std::string Values::place(std::string_view name) const {
+  const Value* value = given(name);
+  return value != nullptr ? value->place : shown_name(must_find(name));
 }
 
 std::size_t Values::threads() const {
@@ -74,9 +77,7 @@ std::size_t Values::threads() const {
 }
 
 Error Values::wrong(std::string_view name, const Error& why) const {
-  const Value* value = given(name);
-  const std::string place = value != nullptr ? value->place : shown_name(must_find(name));
-  return {fmt::format("{}: {}", place, why.message)};
+  return {fmt::format("{}: {}", place(name), why.message)};
 }
 
 }  // namespace partita::cli

@@ -20,10 +20,9 @@ using Source = Result<std::unique_ptr<JobSource>>;
 // A source with a limit on its jobs, and with someone watching how far it is.
 class WatchedSource final : public JobSource {
  public:
-  WatchedSource(JobSource& source, const Values& values, bool shows_progress, std::string_view what)
-      : source_(source), bar_(shows_progress, std::string(what)) {
-    if (values.given("max-jobs") != nullptr) jobs_left_ = values.count("max-jobs");
-  }
+  WatchedSource(JobSource& source, std::optional<std::uint64_t> jobs_max, bool shows_progress,
+                std::string_view what)
+      : source_(source), bar_(shows_progress, std::string(what)), jobs_left_(jobs_max) {}
 
   Result<bool> next(JobRow& row) override {
     constexpr std::uint64_t kRowsPerReport = 4'096;
@@ -67,17 +66,40 @@ Status check_native(const JobSource& source, const Values& values) {
   return {};
 }
 
-}  // namespace
+// A generator whose options are read, and lack only the seed.
+using Generator = std::function<Source(std::uint64_t seed)>;
 
-Source make_generator(const Values& values) {
+template <typename Options>
+Generator seeded(Source (*make)(const Options&), Options options) {
+  return [make, options = std::move(options)](std::uint64_t seed) {
+    Options of_seed = options;
+    of_seed.seed = seed;
+    return make(of_seed);
+  };
+}
+
+Result<Generator> generator_of(const Values& values) {
   const std::string kind = values.given("kind") != nullptr ? values.text("kind") : "papers";
   const Status applies = check_applies(values, kind);
   if (!applies) return applies.error();
-  if (kind == "migm") return workload::make_migm(migm_options(values));
-  if (kind == "papers") return workload::make_papers(papers_options(values));
-  if (kind == "poisson") return workload::make_poisson(poisson_options(values));
+  if (kind == "migm") return seeded(workload::make_migm, migm_options(values));
+  if (kind == "papers") return seeded(workload::make_papers, papers_options(values));
+  if (kind == "poisson") return seeded(workload::make_poisson, poisson_options(values));
   CHECK(kind == "realistic");
-  return workload::make_realistic(realistic_options(values));
+  return seeded(workload::make_realistic, realistic_options(values));
+}
+
+std::optional<std::uint64_t> jobs_max(const Values& values) {
+  if (values.given("max-jobs") == nullptr) return {};
+  return values.count("max-jobs");
+}
+
+}  // namespace
+
+Source make_generator(const Values& values) {
+  const auto generator = generator_of(values);
+  if (!generator) return generator.error();
+  return (*generator)(values.count("seed"));
 }
 
 Source open_jobs(const Values& values) {
@@ -102,7 +124,7 @@ Result<RunJobs> read_run_jobs(const Values& values, const Console& console) {
   Source source = from_file ? open_jobs(values) : make_generator(values);
   if (!source) return source.error();
   Result<workload::Trace> trace = [&] {
-    WatchedSource watched(**source, values, console.shows_progress,
+    WatchedSource watched(**source, jobs_max(values), console.shows_progress,
                           from_file ? "reading" : "generating");
     return workload::read_all(watched);
   }();
@@ -111,16 +133,21 @@ Result<RunJobs> read_run_jobs(const Values& values, const Console& console) {
   return RunJobs{*std::move(trace), window_end(values, **origin)};
 }
 
-Result<workload::Trace> generate_jobs(const Values& values) {
-  Source source = make_generator(values);
-  if (!source) return source.error();
-  WatchedSource limited(**source, values, false, "");
-  return workload::read_all(limited);
+Result<DayMaker> make_days_of_generator(const Values& values) {
+  auto generator = generator_of(values);
+  if (!generator) return generator.error();
+  return DayMaker([make = *std::move(generator),
+                   most = jobs_max(values)](std::uint64_t seed) -> Result<workload::Trace> {
+    Source source = make(seed);
+    if (!source) return source.error();
+    WatchedSource limited(**source, most, false, "");
+    return workload::read_all(limited);
+  });
 }
 
 Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& out,
                              const Console& console) {
-  WatchedSource watched(source, values, console.shows_progress, "writing");
+  WatchedSource watched(source, jobs_max(values), console.shows_progress, "writing");
   CopiedJobs copied;
   std::string line;
   const workload::OptionalColumns columns{.memory = source.has_memory_curves(),

@@ -1,6 +1,7 @@
 // Where the jobs of a command come from: a generator or a file, as the values say.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,8 +26,9 @@ struct RunJobs {
 // From --jobs, else from the generator of --kind. Prints the source's warnings.
 Result<RunJobs> read_run_jobs(const Values& values, const Console& console);
 
-// From the generator alone, without a word; on any thread.
-Result<workload::Trace> generate_jobs(const Values& values);
+// The jobs of that generator for any seed, without a word; on any thread.
+using DayMaker = std::function<Result<workload::Trace>(std::uint64_t seed)>;
+Result<DayMaker> make_days_of_generator(const Values& values);
 
 // Rows of `source` to `out` in the native format, with progress and the source's warnings.
 struct CopiedJobs {

@@ -152,14 +152,9 @@ Outcome run_live_gpus(const Values& values, Console& console) {
   if (!infos) return told(infos.error());
   std::vector<LiveGpu> gpus;
   for (const GpuInfo& info : *infos) gpus.push_back(look_at(**backend, info));
-  if (!values.has_switch("json")) {
-    console.out.write(table_of(gpus, console.bold));
-    return 0;
-  }
   ordered_json json = ordered_json::array();
   for (const LiveGpu& gpu : gpus) json.push_back(gpu_json(gpu));
-  print_json(console, json);
-  return 0;
+  return print_either(values, console, json, table_of(gpus, console.bold));
 }
 
 }  // namespace partita::cli

@@ -40,8 +40,8 @@ bool is_over(const std::string& state) {
 
 Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
   if (!values.is_set("JOB")) return Error{"the number of a job is missing, as in `partita job 12`"};
-  auto numbers = parse_job_numbers(values.text("JOB"));
-  if (numbers && one && numbers->size() != 1) return Error{"one job at a time"};
+  const auto& numbers = values.as<std::vector<std::int64_t>>("JOB");
+  if (one && numbers.size() != 1) return Error{"one job at a time"};
   return numbers;
 }
 
@@ -180,12 +180,8 @@ Outcome run_queue(const Values& values, Console& console) {
   const DaemonAnswer answer =
       client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
   if (!answer.good()) return fail(answer);
-  if (values.has_switch("json")) {
-    print_json(console, answer.json());
-  } else {
-    console.out.write(queue_text(answer.json()["jobs"], console.bold));
-  }
-  return 0;
+  Json json = answer.json();
+  return print_either(values, console, json, queue_text(json["jobs"], console.bold));
 }
 
 Outcome run_job(const Values& values, Console& console) {
@@ -194,12 +190,8 @@ Outcome run_job(const Values& values, Console& console) {
   DaemonClient client(values);
   const DaemonAnswer answer = client.ask("GET", job_path(numbers->front()));
   if (!answer.good()) return fail(answer);
-  if (values.has_switch("json")) {
-    print_json(console, answer.json());
-  } else {
-    console.out.write(story_text(answer.json(), console.bold));
-  }
-  return 0;
+  const Json json = answer.json();
+  return print_either(values, console, json, story_text(json, console.bold));
 }
 
 Outcome run_cancel(const Values& values, Console& console) {

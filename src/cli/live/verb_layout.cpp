@@ -172,11 +172,8 @@ Outcome run_plan(const Values& values, Console& console, Backend& backend) {
   if (!now) return refuse(now.error());
   const Result<Planned> plan = planned(*std::move(selected), *now);
   if (!plan) return plan.error();
-  if (values.has_switch("json")) {
-    print_json(console, plans_json(plan->selected.label, plan->plans));
-  } else {
-    console.out.write(plans_text(plan->selected.label, plan->plans));
-  }
+  print_either(values, console, plans_json(plan->selected.label, plan->plans),
+               plans_text(plan->selected.label, plan->plans));
   return plan->possible() ? 0 : 1;
 }
 

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "cli/text/layout_picture.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
@@ -65,9 +64,7 @@ std::string layouts_text(const GpuModel& model, const std::vector<Layout>& layou
 }  // namespace
 
 Outcome run_layouts(const Values& values, Console& console) {
-  const auto found = mig::find_gpu(values.text("gpu"));
-  CHECK(found.ok());  // checked by the record
-  const GpuModel& model = **found;
+  const GpuModel& model = *values.as<const GpuModel*>("gpu");
   const bool maximal = values.has_switch("maximal");
   const mig::ProfileFamilies families{values.has_switch("double-memory"),
                                       values.has_switch("media")};

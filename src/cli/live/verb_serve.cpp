@@ -9,9 +9,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "base/text.h"
 #include "cli/flags/live_values.h"
-#include "cli/flags/value_parsers.h"
 #include "cli/flags/version.h"
 #include "cli/live/daemon_client.h"
 #include "cli/verbs/verbs.h"
@@ -65,12 +63,12 @@ daemon::JobLimits limits_of(const Values& values) {
   limits.jobs_per_user = values.count("jobs-per-user");
   limits.jobs_kept = values.count("jobs-kept");
   limits.uid_min = static_cast<std::uint32_t>(values.count("min-uid"));
-  limits.output_bytes_max = *parse_bytes(values.text("output-max"));
+  limits.output_bytes_max = values.as<std::uint64_t>("output-max");
   if (values.is_set("time-limit-max")) {
-    limits.time_limit_max = *parse_time_span(values.text("time-limit-max"));
+    limits.time_limit_max = values.as<Micros>("time-limit-max");
   }
   if (values.is_set("job-host-memory"))
-    limits.memory_max = *parse_bytes(values.text("job-host-memory"));
+    limits.memory_max = values.as<std::uint64_t>("job-host-memory");
   if (values.is_set("job-processes")) limits.pids_max = values.count("job-processes");
   return limits;
 }
@@ -83,18 +81,17 @@ Outcome run_serve(const Values& values, Console&) {
   const std::string state = values.is_set("state") ? values.text("state") : default_state();
   settings.state = fs::absolute(state).lexically_normal().string();
   settings.socket = default_socket();
-  const std::string places = values.is_set("listen") ? values.text("listen") : std::string();
-  for (const std::string_view place : split(places, '\n')) {
-    const Result<api::Address> address = api::parse_address(place);
-    if (!address) continue;  // there is none: what is given was checked
-    if (address->tcp) settings.tcp = *address;
-    if (!address->tcp) settings.socket = address->path;
+  if (values.is_set("listen")) {
+    for (const api::Address& address : values.as<std::vector<api::Address>>("listen")) {
+      if (address.tcp) settings.tcp = address;
+      if (!address.tcp) settings.socket = address.path;
+    }
   }
   settings.policy = values.text("policy");
   settings.shadow = values.has_switch("shadow");
   settings.early_restart = !values.has_switch("no-early-restart");
   if (values.is_set("preempt-after")) settings.preempt_after = values.seconds("preempt-after");
-  settings.preemption = *parse_preemption(values.text("serve-preemption"));
+  settings.preemption = values.as<decide::Preemption>("serve-preemption");
   settings.watch_interval = values.seconds("watch");
   settings.limits = limits_of(values);
   settings.version = kVersion;

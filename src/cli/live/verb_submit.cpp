@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "base/text.h"
 #include "cli/flags/live_values.h"
 #include "cli/live/daemon_client.h"
 #include "cli/verbs/verbs.h"
@@ -48,32 +47,31 @@ Result<Json> body_of(const Values& values) {
   if (gone) return Error{"the folder this is called from, and the job would run in, is gone"};
   body["name"] =
       values.is_set("job-name") ? values.text("job-name") : name_of_program(values.command.front());
-  if (const auto memory = parse_memory(values.text("mem")); *memory) body["memory_gib"] = **memory;
+  const auto& memory = values.as<std::optional<double>>("mem");
+  if (memory) body["memory_gib"] = *memory;
   if (values.is_set("job-deadline")) {
     const Micros now = real_clock().now();
-    const auto deadline = parse_deadline(values.text("job-deadline"), now);
-    if (*deadline <= now) {
+    const Micros deadline = values.as<Deadline>("job-deadline").at(now);
+    if (deadline <= now) {
       return values.wrong("job-deadline",
                           Error{fmt::format("{} has passed; it is {}", values.text("job-deadline"),
                                             shown_instant(now.to_seconds()))});
     }
-    body["deadline_s"] = deadline->to_seconds();
+    body["deadline_s"] = deadline.to_seconds();
   }
   if (values.is_set("time")) {
-    const auto times = parse_slice_times(values.text("time"));
-    for (const auto& [size, time] : *times) {
+    for (const auto& [size, time] : values.as<SliceTimes>("time")) {
       body["times_s"][std::to_string(size)] = time.to_seconds();
     }
   }
   if (values.is_set("job-time-limit")) {
-    body["time_limit_s"] = parse_time_span(values.text("job-time-limit"))->to_seconds();
+    body["time_limit_s"] = values.as<Micros>("job-time-limit").to_seconds();
   }
   if (values.is_set("env")) {
-    const std::string entries = values.text("env");
-    for (const std::string_view entry : split(entries, '\n')) body["env"].push_back(entry);
+    body["env"] = values.as<std::vector<std::string>>("env");
   }
   if (values.is_set("job-checkpoint")) {
-    body["checkpoint"] = *split_command(values.text("job-checkpoint"));
+    body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
   }
   if (values.is_set("comment")) body["comment"] = values.text("comment");
   body["array"] = values.count("array");

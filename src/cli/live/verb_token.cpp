@@ -62,12 +62,11 @@ Outcome create(const daemon::TokenFile& file, const Values& values, Console& con
   const Result<Account> account = account_of(values);
   if (!account) return account.error();
   api::TokenRow row;
-  row.scope = *api::scope_of(values.text("scope"));
+  row.scope = values.as<api::Scope>("scope");
   row.uid = account->uid;
   row.gid = account->gid;
   row.created_s = now_seconds();
-  const auto span =
-      static_cast<std::int64_t>(parse_time_span(values.text("expires"))->to_seconds());
+  const auto span = static_cast<std::int64_t>(values.as<Micros>("expires").to_seconds());
   row.expires_s = row.created_s + std::max<std::int64_t>(1, span);
   const Result<api::NewToken> made = api::make_token(std::move(row));
   if (!made) return made.error();
@@ -79,14 +78,9 @@ Outcome create(const daemon::TokenFile& file, const Values& values, Console& con
     return {};
   });
   if (!kept) return kept.error();
-  if (!values.has_switch("json")) {
-    console.out.write(made->secret + "\n");
-    return 0;
-  }
   Json json = row_json(made->row);
   json["token"] = made->secret;
-  print_json(console, json);
-  return 0;
+  return print_either(values, console, json, made->secret + "\n");
 }
 
 Outcome list(const daemon::TokenFile& file, const Values& values, Console& console) {
@@ -106,12 +100,7 @@ Outcome list(const daemon::TokenFile& file, const Values& values, Console& conso
                shown_instant(static_cast<double>(row.expires_s)),
                now_seconds() >= row.expires_s ? "expired" : ""});
   }
-  if (values.has_switch("json")) {
-    print_json(console, json);
-  } else {
-    console.out.write(table.text(console.bold));
-  }
-  return 0;
+  return print_either(values, console, json, table.text(console.bold));
 }
 
 Outcome revoke(const daemon::TokenFile& file, const Values& values, Console& console) {
@@ -129,10 +118,7 @@ Outcome revoke(const daemon::TokenFile& file, const Values& values, Console& con
     complain(fmt::format("there is no token {}; `partita token list` names them", id));
     return 1;
   }
-  if (values.has_switch("json")) {
-    print_json(console, Json{{"revoked", id}});
-  }
-  return 0;
+  return print_either(values, console, Json{{"revoked", id}}, "");
 }
 
 }  // namespace

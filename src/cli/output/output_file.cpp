@@ -74,4 +74,11 @@ Status OutputFile::commit() {
   return {};
 }
 
+Status write_output(const std::string& path, std::string_view text) {
+  const auto file = OutputFile::open(path);
+  if (!file) return file.error();
+  (*file)->writer().write(text);
+  return (*file)->commit();
+}
+
 }  // namespace partita::cli

@@ -33,4 +33,7 @@ class OutputFile {
   FdWriter writer_;
 };
 
+// A text as a whole file.
+Status write_output(const std::string& path, std::string_view text);
+
 }  // namespace partita::cli

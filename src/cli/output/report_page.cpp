@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 std::string runs_title(const RunSettings& settings, std::uint64_t jobs,
                        std::span<const PageRun> runs) {
   const std::string who =
-      runs.size() == 1 ? runs.front().policy : fmt::format("{} policies", runs.size());
+      runs.size() == 1 ? runs.front().name : fmt::format("{} policies", runs.size());
   return fmt::format("{}: {} jobs on {} × {}", who, with_commas(jobs),
                      with_commas(settings.options.gpus), settings.options.model->key);
 }
@@ -162,24 +162,28 @@ Result<std::string> page_of_runs(Verb verb, const Values& values, const RunSetti
   std::vector<experiment::RunRecord> records;
   for (const PageRun& run : runs) {
     // A day that a command is given is the day it is judged on, whatever its seed.
-    records.push_back(
-        experiment::make_record({std::string(record_of(verb).name), "", run.policy, run.scheduler,
-                                 run.repartition, settings.seed, experiment::Role::kTest},
-                                settings.options, *run.result));
+    records.push_back(experiment::make_record(
+        {std::string(record_of(verb).name), "", run.name, run.policy.scheduler,
+         run.policy.repartition, run.policy.seed, experiment::Role::kTest},
+        settings.options, *run.result));
   }
   report::PageInput input{.runs = records, .notes = {}};
   input.notes.title = runs_title(settings, trace.jobs.size(), runs);
   input.notes.source = runs_source(settings);
   input.notes.generated_by = command_text(verb, values);
   input.notes.settings = {{"", reference}};
-  input.days = Json::array({experiment::day_json(
-      {"", detailed.policy, detailed.scheduler, detailed.repartition, settings.seed, {}}, trace,
-      settings.options, *detailed.result)});
+  input.days = Json::array({experiment::day_json({"",
+                                                  detailed.name,
+                                                  detailed.policy.scheduler,
+                                                  detailed.policy.repartition,
+                                                  detailed.policy.seed,
+                                                  {}},
+                                                 trace, settings.options, *detailed.result)});
   std::vector<experiment::RunRecord> bound;
   if (bounds) {
     bound.push_back(records.front());
     bound.back().energy_j = bounds->energy_j;
-    bound.back().mean_tardiness_s = bounds->tardiness_s;
+    bound.back().mean_tardiness_s = bounds->mean_tardiness_s;
     bound.back().et = bounds->et;
   }
   input.bounds = bound;

@@ -23,9 +23,8 @@ std::string command_text(Verb verb, const Values& values);
 
 // One run on the jobs of a command.
 struct PageRun {
-  std::string policy;
-  std::string scheduler;
-  std::string repartition;
+  std::string name;
+  experiment::Policy policy;
   const sim::RunResult* result = nullptr;
 };
 

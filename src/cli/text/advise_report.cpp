@@ -8,9 +8,9 @@
 
 #include "cli/flags/value_parsers.h"
 #include "cli/output/report_page.h"
+#include "cli/text/judged_text.h"
 #include "cli/text/run_report.h"
 #include "cli/text/table.h"
-#include "cli/verbs/judging.h"
 #include "policies/layout_list.h"
 #include "report/page.h"
 #include "report/page_data.h"

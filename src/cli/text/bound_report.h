@@ -6,31 +6,18 @@
 #include <string>
 
 #include "base/result.h"
-#include "bounds/report.h"
 #include "cli/flags/values.h"
+#include "experiment/results/run_record.h"
 #include "sim/run.h"
 #include "workload/job.h"
 
 namespace partita::cli {
 
-// Seconds of this process's clock, for limits and times.
-double clock_seconds();
+// What no schedule can beat, in the place of a run (experiment/results/bound_record.h).
+using RunBounds = experiment::RunRecord;
 
-// What a run with this preemption lets jobs do, as bounds have it: only `none` runs them whole.
-bounds::Runs runs_of(const decide::Preemption& preemption);
-
-struct RunBounds {
-  double energy_j = 0;
-  double tardiness_s = 0;
-  double et = 0;
-};
-
-// The bounds of a run with these options; nothing about its policy matters. An error means that the
-// jobs cannot be run on these GPUs at all.
-Result<RunBounds> bounds_of_run(const workload::Trace& trace, const sim::RunOptions& options,
-                                double seconds_max);
-
-// Those bounds where --bounds asks for them, within --time-limit.
+// The bounds of a run with these options where --bounds asks for them, within --time-limit; nothing
+// about its policy matters.
 Result<std::optional<RunBounds>> bounds_if_asked(const Values& values, const workload::Trace& trace,
                                                  const sim::RunOptions& options);
 

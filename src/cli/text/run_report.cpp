@@ -16,18 +16,17 @@ std::string_view cost_name(sim::RepartitionCost cost) {
   return cost == sim::RepartitionCost::kPaper ? "paper" : "measured";
 }
 
-void add_settings(nlohmann::ordered_json& json, const RunSettings& settings,
-                  const std::string& scheduler) {
+void add_settings(nlohmann::ordered_json& json, const RunSettings& settings) {
   const sim::RunOptions& options = settings.options;
   json["gpu"] = options.model->key;
   json["power"] = options.power->name;
-  json["scheduler"] = scheduler;
-  json["repartition"] = settings.repartition;
+  json["scheduler"] = settings.policy.scheduler;
+  json["repartition"] = settings.policy.repartition;
   json["preemption"] = format_preemption(options.preemption);
   json["repartition_cost"] = cost_name(options.repartition_cost);
   json["memory_restart_s"] = seconds_of(options.memory.restart);
   json["early_restart"] = format_early_restart(options.memory.early_restart);
-  json["seed"] = settings.seed;
+  json["seed"] = settings.policy.seed;
   json["horizon_s"] = seconds_of(options.horizon);
 }
 
@@ -95,8 +94,8 @@ void add_result_rows(Table& table, double et_a, const sim::RunResult& result) {
                                           100 * result.fragmentation)});
 }
 
-void add_count_rows(Table& table, const Finished& finished) {
-  const sim::RunResult& result = finished.result;
+void add_count_rows(Table& table, const experiment::PolicyRun& run) {
+  const sim::RunResult& result = run.result;
   table.add({"preemptions", with_commas(result.preemptions)});
   table.add({"repartitions",
              fmt::format("{}  ({} instances made, {} unmade)", with_commas(result.repartitions),
@@ -109,7 +108,7 @@ void add_count_rows(Table& table, const Finished& finished) {
   }
   table.add({"end of the run", shown_seconds(result.end.to_seconds())});
   table.add(
-      {"simulated in", fmt::format("{:.3g} s  ({} events, {} decisions)", finished.wall_s,
+      {"simulated in", fmt::format("{:.3g} s  ({} events, {} decisions)", run.wall_s,
                                    with_commas(result.events), with_commas(result.decisions))});
 }
 
@@ -123,27 +122,26 @@ EtParts et_parts(double et_a, const sim::RunResult& result) {
   return {et_a * result.energy_w_min() / (et_a + 1), result.mean_tardiness_s / 60 / (et_a + 1)};
 }
 
-nlohmann::ordered_json run_json(const RunSettings& settings, const std::string& scheduler,
-                                const Finished& finished) {
+nlohmann::ordered_json run_json(const RunSettings& settings, const experiment::PolicyRun& run) {
   nlohmann::ordered_json json;
-  add_settings(json, settings, scheduler);
-  add_figures(json, settings.options.et_a, finished.result);
-  add_counts(json, settings.options.gpus, finished.result);
-  json["wall_s"] = finished.wall_s;
+  add_settings(json, settings);
+  add_figures(json, settings.options.et_a, run.result);
+  add_counts(json, settings.options.gpus, run.result);
+  json["wall_s"] = run.wall_s;
   return json;
 }
 
-std::string run_text(const RunSettings& settings, const std::string& scheduler,
-                     const Finished& finished, bool bold) {
+std::string run_text(const RunSettings& settings, const experiment::PolicyRun& run, bool bold) {
   const sim::RunOptions& options = settings.options;
-  Table table({{"simulate", Align::kLeft}, {scheduler, Align::kLeft}});
+  Table table({{"simulate", Align::kLeft}, {settings.policy.scheduler, Align::kLeft}});
   table.add({"GPUs", fmt::format("{} x {}, power {}", with_commas(options.gpus), options.model->key,
                                  options.power->name)});
-  table.add({"repartition", fmt::format("{}, cost {}", policies::with_runs(settings.repartition),
-                                        cost_name(options.repartition_cost))});
+  table.add(
+      {"repartition", fmt::format("{}, cost {}", policies::with_runs(settings.policy.repartition),
+                                  cost_name(options.repartition_cost))});
   table.add({"preemption", format_preemption(options.preemption)});
-  add_result_rows(table, options.et_a, finished.result);
-  add_count_rows(table, finished);
+  add_result_rows(table, options.et_a, run.result);
+  add_count_rows(table, run);
   return table.text(bold);
 }
 

@@ -16,10 +16,8 @@ struct EtParts {
 EtParts et_parts(double et_a, const sim::RunResult& result);
 
 // Everything but wall_s is the same in every run with the same settings.
-nlohmann::ordered_json run_json(const RunSettings& settings, const std::string& scheduler,
-                                const Finished& finished);
-std::string run_text(const RunSettings& settings, const std::string& scheduler,
-                     const Finished& finished, bool bold);
+nlohmann::ordered_json run_json(const RunSettings& settings, const experiment::PolicyRun& run);
+std::string run_text(const RunSettings& settings, const experiment::PolicyRun& run, bool bold);
 
 // The double nearest to the decimal number, which Micros::to_seconds is not always.
 double seconds_of(Micros time);

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "cli/text/judged_text.h"
 #include "cli/text/table.h"
-#include "cli/verbs/judging.h"
 #include "experiment/statistics/statistics.h"
 #include "policies/layout_list.h"
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -23,10 +22,6 @@
 namespace partita::cli {
 namespace {
 
-// Hours, the longest that makes enough windows is taken: a day, unless the jobs span only a few.
-constexpr std::array kWindowHours{24.0, 12.0, 6.0, 3.0, 1.0, 0.5, 0.25, 1.0 / 12};
-constexpr std::uint64_t kTuneWindowsWanted = 4;
-
 // Says what is there and how much more it takes. `made` is the best that any length of window made.
 Error too_few(const Values& values, const workload::Trace& trace, std::size_t made) {
   const std::size_t jobs_min = experiment::Windows{}.jobs_min;
@@ -47,20 +42,8 @@ Result<experiment::DaySource> windows_of_jobs(const Values& values, const Consol
   }
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
-  Result<experiment::DaySource> best = Error{""};
-  for (const double hours : kWindowHours) {
-    experiment::Windows windows;
-    windows.length = micros_from_seconds(hours * 3600);
-    windows.share = values.number("sample");
-    auto days = experiment::trace_days(jobs->trace, values.text("jobs"), windows);
-    if (!days) {
-      if (best) break;  // shorter ones have fewer jobs still
-      best = days.error();
-      continue;
-    }
-    if (!best || days->tune_days_max > best->tune_days_max) best = *std::move(days);
-    if (best->tune_days_max >= kTuneWindowsWanted) break;
-  }
+  auto best =
+      experiment::days_to_advise_on(jobs->trace, values.text("jobs"), values.number("sample"));
   const std::size_t made = best ? best->tune_days_max + best->test_days_max : 0;
   if (made < experiment::kAdviseWindowsMin) return too_few(values, jobs->trace, made);
   return best;
@@ -72,29 +55,9 @@ Result<experiment::DaySource> days_of(const Values& values, const Console& conso
   return *origin == "trace" ? windows_of_jobs(values, console) : day_source(values, console);
 }
 
-Result<std::vector<experiment::AdvisedPolicy>> todays(const Values& values,
-                                                      const sim::RunOptions& run) {
-  std::vector<experiment::AdvisedPolicy> policies;
-  if (values.given("today") == nullptr) return policies;
-  const std::string text = values.text("today");
-  for (const std::string_view word : split(text, ' ')) {
-    if (word.empty()) continue;
-    const auto parsed = parse_policy(word);
-    if (!parsed) return values.wrong("today", parsed.error());
-    const auto made = policies::make_repartitioner(parsed->repartition, *run.model, run.gpus);
-    if (!made) return values.wrong("today", made.error());
-    experiment::AdvisedPolicy policy;
-    policy.name = std::string(word);
-    policy.scheduler = parsed->scheduler;
-    policy.repartition = parsed->repartition;
-    policies.push_back(std::move(policy));
-  }
-  return policies;
-}
-
 Result<experiment::AdviseOptions> options_of(const Values& values) {
   experiment::AdviseOptions options;
-  options.run.model = *mig::find_gpu(values.text("gpu"));
+  options.run.model = values.as<const mig::GpuModel*>("gpu");
   options.run.gpus = static_cast<std::uint32_t>(values.count("gpus"));
   const auto power = power_of(values, *options.run.model);
   if (!power) return power.error();
@@ -103,9 +66,11 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
   if (values.given("checkpoint-cost") != nullptr) {
     options.checkpoint_cost = values.seconds("checkpoint-cost");
   }
-  auto today = todays(values, options.run);
+  const auto today = policies_of(values, "today", options.run);
   if (!today) return today.error();
-  options.today = *std::move(today);
+  for (const auto& [scheduler, repartition, seed] : *today) {
+    options.today.push_back({scheduler + "/" + repartition, scheduler, repartition});
+  }
   if (values.given("also-try") != nullptr) {
     const std::string text = values.text("also-try");
     for (const std::string_view word : split(text, ' ')) {
@@ -125,12 +90,9 @@ Result<experiment::AdviseOptions> options_of(const Values& values) {
 }
 
 Status write_page(const Values& values, const experiment::Advice& advice) {
-  auto file = OutputFile::open(values.text("report"));
-  if (!file) return file.error();
   const auto page = advice_page(values, advice);
   if (!page) return page.error();
-  (*file)->writer().write(*page);
-  return (*file)->commit();
+  return write_output(values.text("report"), *page);
 }
 
 }  // namespace
@@ -154,12 +116,8 @@ Outcome run_advise(const Values& values, Console& console) {
   if (values.given("report") != nullptr) {
     if (const Status written = write_page(values, *advice); !written) return written.error();
   }
-  if (values.has_switch("json")) {
-    print_json(console, advice_json(values, *advice));
-  } else {
-    console.out.write(advice_text(values, *advice, console.bold));
-  }
-  return 0;
+  return print_either(values, console, advice_json(values, *advice),
+                      advice_text(values, *advice, console.bold));
 }
 
 }  // namespace partita::cli

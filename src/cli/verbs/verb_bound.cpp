@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/whole_file.h"
 #include "bounds/certificate.h"
 #include "bounds/instance.h"
 #include "bounds/report.h"
 #include "cli/flags/run_settings.h"
-#include "cli/flags/value_parsers.h"
+#include "cli/flags/workloads.h"
 #include "cli/output/output_file.h"
 #include "cli/text/bound_report.h"
+#include "cli/text/bound_windows_text.h"
 #include "cli/text/run_report.h"
 #include "cli/text/table.h"
-#include "cli/verbs/bound_windows.h"
 #include "cli/verbs/verbs.h"
 #include "mig/gpu_model.h"
 
@@ -34,26 +33,32 @@ struct Question {
   RunJobs jobs;
 };
 
+// What a run with this preemption lets jobs do, as bounds have it: only `none` runs them whole.
+bounds::Runs runs_of(const decide::Preemption& preemption) {
+  const bool whole = preemption.mode == decide::Preemption::Mode::kNone;
+  return whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
+}
+
 Result<Question> question_of(const Values& values, Console& console) {
   Question question;
-  const auto model = mig::find_gpu(values.text("gpu"));
-  CHECK(model.ok());  // checked by the record
-  const auto power = power_of(values, **model);
+  const mig::GpuModel& model = *values.as<const mig::GpuModel*>("gpu");
+  const auto power = power_of(values, model);
   if (!power) return power.error();
-  const auto preemption = parse_preemption(values.text("preemption"));
-  CHECK(preemption.ok());  // checked by the record
   auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
   question.jobs = *std::move(jobs);
   bounds::Fleet& fleet = question.fleet;
-  fleet.model = *model;
+  fleet.model = &model;
   fleet.power = *power;
   fleet.gpus = static_cast<std::uint32_t>(values.count("gpus"));
-  fleet.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : question.jobs.window_end;
-  question.subject = {
-      fleet.model->key, fleet.power->name,     fleet.gpus,          question.jobs.trace.jobs.size(),
-      fleet.horizon,    values.number("et-a"), runs_of(*preemption)};
+  fleet.horizon = horizon_of(values, question.jobs.window_end);
+  question.subject = {fleet.model->key,
+                      fleet.power->name,
+                      fleet.gpus,
+                      question.jobs.trace.jobs.size(),
+                      fleet.horizon,
+                      values.number("et-a"),
+                      runs_of(values.as<decide::Preemption>("preemption"))};
   return question;
 }
 
@@ -138,19 +143,14 @@ std::string report_text(const Subject& subject, const Report& report, bool bold)
 
 std::vector<Kind> kinds_of(const Values& values) {
   if (values.given("bound-kind") == nullptr) return bounds::Request{}.kinds;
-  const auto kind = bounds::kind_named(values.text("bound-kind"));
-  CHECK(kind.has_value());
-  return {*kind};
+  return {values.as<Kind>("bound-kind")};
 }
 
 Status write_certificate(const Values& values, const Question& question, const Report& report,
                          const Instance& instance) {
   if (values.given("certificate") == nullptr) return {};
-  auto file = OutputFile::open(values.text("certificate"));
-  if (!file) return file.error();
-  (*file)->writer().write(bounds::to_text({question.subject, report.bounds}, instance));
-  if (!(*file)->writer().flush()) return (*file)->writer().status();
-  return (*file)->commit();
+  return write_output(values.text("certificate"),
+                      bounds::to_text({question.subject, report.bounds}, instance));
 }
 
 Outcome find(const Values& values, Console& console, const Question& question,
@@ -166,12 +166,8 @@ Outcome find(const Values& values, Console& console, const Question& question,
   const double wall_s = clock_seconds() - begin;
   const Status written = write_certificate(values, question, report, instance);
   if (!written) return written.error();
-  if (values.has_switch("json")) {
-    print_json(console, report_json(question.subject, report, wall_s));
-  } else {
-    console.out.write(report_text(question.subject, report, console.bold));
-  }
-  return 0;
+  return print_either(values, console, report_json(question.subject, report, wall_s),
+                      report_text(question.subject, report, console.bold));
 }
 
 // What is not given is the certificate's to say.
@@ -248,11 +244,8 @@ Outcome verify(const Values& values, Console& console, Question question) {
   const auto instance = bounds::make_instance(question.jobs.trace, question.fleet);
   if (!instance) return instance.error();
   const std::vector<bounds::Verdict> verdicts = bounds::verify(*certificate, *instance);
-  if (values.has_switch("json")) {
-    print_json(console, verdicts_json(certificate->subject, verdicts));
-  } else {
-    console.out.write(verdicts_text(certificate->subject, verdicts, console.bold));
-  }
+  print_either(values, console, verdicts_json(certificate->subject, verdicts),
+               verdicts_text(certificate->subject, verdicts, console.bold));
   return std::ranges::all_of(verdicts, &bounds::Verdict::holds) ? 0 : 1;
 }
 
@@ -261,15 +254,11 @@ Outcome compare_windows(const Values& values, Console& console, const Question& 
     return Error{"--windows is about schedules that never interrupt a job; give --preemption none"};
   }
   const std::size_t jobs = values.count("windows");
-  const auto compared = window_bounds(question.jobs.trace, question.fleet, jobs,
-                                      {values.number("time-limit"), clock_seconds});
+  const auto compared = experiment::window_bounds(question.jobs.trace, question.fleet, jobs,
+                                                  {values.number("time-limit"), clock_seconds});
   if (!compared) return compared.error();
-  if (values.has_switch("json")) {
-    print_json(console, windows_json(*compared));
-  } else {
-    console.out.write(windows_text(*compared, console.bold));
-  }
-  return 0;
+  return print_either(values, console, windows_json(*compared),
+                      windows_text(*compared, console.bold));
 }
 
 }  // namespace

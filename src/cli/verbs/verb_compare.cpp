@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/check.h"
 #include "base/parallel.h"
-#include "base/text.h"
 #include "cli/flags/value_parsers.h"
+#include "cli/flags/workloads.h"
 #include "cli/output/progress_bar.h"
 #include "cli/output/report_page.h"
 #include "cli/output/run_files.h"
@@ -17,16 +16,14 @@
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
 #include "policies/layout_list.h"
-#include "policies/registry.h"
 
 namespace partita::cli {
 namespace {
 
 struct Row {
   std::string name;  // the scheduler, with its layouts where they are not those of all
-  std::string scheduler;
   RunSettings settings;
-  std::optional<Result<Finished>> finished;
+  std::optional<Result<experiment::PolicyRun>> finished;
   std::atomic<double> part = 0;
 
   const sim::RunResult& result() const { return (*finished)->result; }
@@ -36,19 +33,17 @@ struct Row {
 // nothing but the time.
 void run_rows(std::vector<Row>& rows, const workload::Trace& trace, std::size_t threads,
               ProgressBar& bar) {
-  const auto show = [&] {
+  const auto show = [&](Row& row, double part) {
+    row.part = part;
     double sum = 0;
-    for (const Row& row : rows) sum += row.part;
+    for (const Row& each : rows) sum += each.part;
     bar.at(sum / static_cast<double>(rows.size()));
   };
   for_each_index(rows.size(), threads, [&](std::size_t i, std::size_t) {
     Row& row = rows[i];
-    row.finished = run_one(trace, row.settings, row.scheduler, [&](double part) {
-      row.part = part;
-      show();
-    });
-    row.part = 1;
-    show();
+    row.finished = experiment::run_policy(trace, row.settings.options, row.settings.policy,
+                                          {[&](double part) { show(row, part); }, clock_seconds});
+    show(row, 1);
   });
 }
 
@@ -65,7 +60,17 @@ nlohmann::ordered_json percent_json(double value, double best) {
   return 100 * (value - best) / best;
 }
 
-std::string compare_text(const std::vector<const Row*>& ranked, double et_a,
+std::string heading(const RunSettings& settings, std::uint64_t jobs) {
+  const sim::RunOptions& options = settings.options;
+  return fmt::format(
+      "{} jobs on {} x {}, {}, preemption {}; ET with a = {:g}, % against the "
+      "best ET\n\n",
+      with_commas(jobs), with_commas(options.gpus), options.model->key,
+      policies::with_runs(settings.policy.repartition), format_preemption(options.preemption),
+      options.et_a);
+}
+
+std::string compare_text(const std::vector<const Row*>& ranked, const RunSettings& settings,
                          const std::optional<RunBounds>& bounds, bool bold) {
   std::vector<Table::Column> columns{
       {"scheduler", Align::kLeft},    {"ET", Align::kRight},
@@ -79,7 +84,7 @@ std::string compare_text(const std::vector<const Row*>& ranked, double et_a,
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
     const sim::RunResult& result = row->result();
-    const EtParts parts = et_parts(et_a, result);
+    const EtParts parts = et_parts(settings.options.et_a, result);
     std::vector<std::string> cells{policies::with_runs(row->name),
                                    fmt::format("{:.4f}", result.et),
                                    fmt::format("{:.4f}", parts.energy),
@@ -94,7 +99,7 @@ std::string compare_text(const std::vector<const Row*>& ranked, double et_a,
     if (bounds) cells.push_back(shown_gap(result.et, bounds->et));
     table.add(std::move(cells));
   }
-  return table.text(bold);
+  return heading(settings, best.jobs) + table.text(bold) + (bounds ? bounds_text(*bounds) : "");
 }
 
 nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked,
@@ -102,7 +107,7 @@ nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked,
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
-    nlohmann::ordered_json one = run_json(row->settings, row->scheduler, **row->finished);
+    nlohmann::ordered_json one = run_json(row->settings, **row->finished);
     one["et_percent"] = percent_json(row->result().et, best.et);
     one["energy_percent"] = percent_json(row->result().energy_j, best.energy_j);
     one["tardiness_percent"] = percent_json(row->result().mean_tardiness_s, best.mean_tardiness_s);
@@ -120,35 +125,7 @@ std::vector<const Row*> ranked_by_et(const std::vector<Row>& rows) {
   return ranked;
 }
 
-std::string heading(const RunSettings& settings, std::uint64_t jobs) {
-  const sim::RunOptions& options = settings.options;
-  return fmt::format(
-      "{} jobs on {} x {}, {}, preemption {}; ET with a = {:g}, % against the "
-      "best ET\n\n",
-      with_commas(jobs), with_commas(options.gpus), options.model->key,
-      policies::with_runs(settings.repartition), format_preemption(options.preemption),
-      options.et_a);
-}
-
-using Policy = PolicyText;
-
-// "cedf/none edf-ss/timetable:08:00=9,20:00=2".
-Result<std::vector<Policy>> policies_also(const Values& values, const RunSettings& settings) {
-  std::vector<Policy> policies;
-  if (values.given("also") == nullptr) return policies;
-  const std::string text = values.text("also");
-  for (const std::string_view word : split(text, ' ')) {
-    if (word.empty()) continue;
-    const Result<Policy> parsed = parse_policy(word);
-    if (!parsed) return values.wrong("also", parsed.error());
-    Policy policy = *parsed;
-    const auto made = policies::make_repartitioner(policy.repartition, *settings.options.model,
-                                                   settings.options.gpus);
-    if (!made) return values.wrong("also", made.error());
-    policies.push_back(std::move(policy));
-  }
-  return policies;
-}
+using experiment::Policy;
 
 // The word before the colon of the rule, or the whole where two would have the same name.
 std::string short_name(const Policy& policy, std::span<const Policy> all) {
@@ -161,22 +138,20 @@ std::string short_name(const Policy& policy, std::span<const Policy> all) {
 }
 
 Result<std::vector<Row>> rows_of(const Values& values, const RunSettings& settings) {
-  const auto names = parse_schedulers(values.text("schedulers"));
-  CHECK(names.ok());  // checked by the record
-  const auto also = policies_also(values, settings);
+  const auto& names = values.as<std::vector<std::string>>("schedulers");
+  const auto also = policies_of(values, "also", settings.options);
   if (!also) return also.error();
-  std::vector<Row> rows(names->size() + also->size());
+  std::vector<Row> rows(names.size() + also->size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
     row.settings = settings;
-    if (i < names->size()) {
-      row.name = row.scheduler = (*names)[i];
+    if (i < names.size()) {
+      row.name = row.settings.policy.scheduler = names[i];
       continue;
     }
-    const Policy& policy = (*also)[i - names->size()];
+    const Policy& policy = (*also)[i - names.size()];
     row.name = short_name(policy, *also);
-    row.scheduler = policy.scheduler;
-    row.settings.repartition = policy.repartition;
+    row.settings.policy = policy;
   }
   return rows;
 }
@@ -195,26 +170,15 @@ Result<std::string> page_of(const Values& values, const workload::Trace& trace,
   RunSettings settings = best.settings;
   settings.options.keep_jobs = true;
   settings.options.keep_schedule = true;
-  const auto finished = run_one(trace, settings, best.scheduler, {});
-  if (!finished) return finished.error();
+  const auto again = experiment::run_policy(trace, settings.options, settings.policy);
+  if (!again) return again.error();
   std::vector<PageRun> runs;
   for (const Row& row : rows) {
-    runs.push_back({row.name, row.scheduler, row.settings.repartition, &row.result()});
+    runs.push_back({row.name, row.settings.policy, &row.result()});
   }
-  const PageRun detailed{best.name, best.scheduler, best.settings.repartition, &finished->result};
+  const PageRun detailed{best.name, settings.policy, &again->result};
   return page_of_runs(Verb::kCompare, values, settings, trace, runs, reference_of(rows), detailed,
                       bounds);
-}
-
-void show(const Values& values, Console& console, const std::vector<const Row*>& ranked,
-          const RunSettings& settings, const std::optional<RunBounds>& bounds) {
-  if (values.has_switch("json")) {
-    print_json(console, compare_json(ranked, bounds));
-    return;
-  }
-  console.out.write(heading(settings, ranked.front()->result().jobs));
-  console.out.write(compare_text(ranked, settings.options.et_a, bounds, console.bold));
-  if (bounds) console.out.write(bounds_text(*bounds));
 }
 
 }  // namespace
@@ -227,7 +191,7 @@ Outcome run_compare(const Values& values, Console& console) {
   if (!files) return files.error();
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
-  set_horizon(*settings, values, *jobs);
+  settings->options.horizon = horizon_of(values, jobs->window_end);
   auto rows = rows_of(values, *settings);
   if (!rows) return rows.error();
   {
@@ -253,8 +217,8 @@ Outcome run_compare(const Values& values, Console& console) {
         files->write(jobs->trace, settings->options, ranked.front()->result(), *page);
     if (!written) return written.error();
   }
-  show(values, console, ranked, *settings, *bounds);
-  return 0;
+  return print_either(values, console, compare_json(ranked, *bounds),
+                      compare_text(ranked, *settings, *bounds, console.bold));
 }
 
 }  // namespace partita::cli

@@ -1,6 +1,6 @@
 #include "cli/flags/day_sources.h"
+#include "cli/flags/run_settings.h"
 #include "cli/output/output_file.h"
-#include "cli/verbs/judging.h"
 #include "cli/verbs/verbs.h"
 #include "learn/distill.h"
 
@@ -16,9 +16,8 @@ Outcome run_distill(const Values& values, Console& console) {
   if (!source) return source.error();
   learn::DistillOptions options;
   options.run = settings->options;
-  options.run.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
-  options.scheduler = values.text("scheduler");
+  options.run.horizon = horizon_of(values, source->window);
+  options.scheduler = settings->policy.scheduler;
   auto days = make_days(*source, experiment::Role::kTune, values.count("days"));
   if (!days) return days.error();
   options.days = *std::move(days);
@@ -28,11 +27,8 @@ Outcome run_distill(const Values& values, Console& console) {
     console.out.write(*text);
     return 0;
   }
-  const auto file = OutputFile::open(values.text("out"));
-  if (!file) return file.error();
-  (*file)->writer().write(*text);
-  if (const Status kept = (*file)->commit(); !kept) return kept.error();
-  return 0;
+  const Status kept = write_output(values.text("out"), *text);
+  return kept ? Outcome(0) : kept.error();
 }
 
 }  // namespace partita::cli

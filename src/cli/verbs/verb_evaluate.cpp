@@ -4,9 +4,10 @@
 
 #include "base/text.h"
 #include "cli/flags/day_sources.h"
+#include "cli/flags/run_settings.h"
 #include "cli/output/progress_bar.h"
+#include "cli/text/judged_text.h"
 #include "cli/text/table.h"
-#include "cli/verbs/judging.h"
 #include "cli/verbs/verbs.h"
 #include "nn/model.h"
 #include "policies/layout_list.h"
@@ -16,35 +17,35 @@
 namespace partita::cli {
 namespace {
 
+using experiment::Judged;
 using experiment::Role;
 
 // One policy of the comparison. What the model is not about is that of the run.
 struct Contender {
   std::string name;
-  std::string scheduler;
-  std::string repartition;
+  experiment::Policy policy;
 };
 
 // The model first, then what it is compared with.
 Result<std::vector<Contender>> contenders(const Values& values, const RunSettings& settings,
                                           bool places) {
   const bool given = values.given("against") != nullptr;
-  const std::string scheduler = values.text("scheduler");
   const std::string against = given    ? values.text("against")
-                              : places ? scheduler
-                                       : settings.repartition;
+                              : places ? settings.policy.scheduler
+                                       : settings.policy.repartition;
   std::vector<std::string> names{"learned:" + values.text("model")};
   for (const std::string_view rule : split(against, '|')) names.emplace_back(trim(rule));
   std::vector<Contender> all;
   for (const std::string& name : names) {
-    all.push_back({name, places ? name : scheduler, places ? settings.repartition : name});
-    const auto& [_, with, on] = all.back();
-    const auto facts = policies::scheduler_facts(with);
-    const auto made =
-        policies::make_repartitioner(on, *settings.options.model, settings.options.gpus);
-    const char* flag = all.size() == 1 ? "model" : "against";
+    experiment::Policy policy = settings.policy;
+    (places ? policy.scheduler : policy.repartition) = name;
+    const auto facts = policies::scheduler_facts(policy.scheduler);
+    const auto made = policies::make_repartitioner(policy.repartition, *settings.options.model,
+                                                   settings.options.gpus);
+    const char* flag = all.empty() ? "model" : "against";
     if (!facts) return values.wrong(flag, facts.error());
     if (!made) return values.wrong(flag, made.error());
+    all.push_back({name, std::move(policy)});
   }
   return all;
 }
@@ -115,15 +116,14 @@ Outcome run_evaluate(const Values& values, Console& console) {
   if (!policies) return policies.error();
   const auto source = day_source(values, console);
   if (!source) return source.error();
-  const Role role = values.text("on") == "test" ? Role::kTest : Role::kTune;
-  const auto days = make_days(*source, role, values.count("test-days"));
+  const auto days = make_days(*source, values.as<Role>("on"), values.count("test-days"));
   if (!days) return days.error();
-  settings->options.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : source->window;
+  settings->options.horizon = horizon_of(values, source->window);
   std::vector<Judged> all;
   for (const Contender& each : *policies) {
     ProgressBar bar(console.shows_progress, "judging " + each.name);
-    auto judged = judge(*days, *settings, each.repartition, each.scheduler, bar);
+    auto judged = experiment::judge(*days, settings->options, each.policy,
+                                    [&](double part) { bar.at(part); });
     if (!judged) {
       complain(judged.error().message);
       return 1;
@@ -131,12 +131,8 @@ Outcome run_evaluate(const Values& values, Console& console) {
     judged->name = each.name;
     all.push_back(*std::move(judged));
   }
-  if (values.has_switch("json")) {
-    print_json(console, evaluation_json(all, *model, values.text("on")));
-  } else {
-    console.out.write(evaluation_text(all, values.text("on"), console.bold));
-  }
-  return 0;
+  return print_either(values, console, evaluation_json(all, *model, values.text("on")),
+                      evaluation_text(all, values.text("on"), console.bold));
 }
 
 }  // namespace partita::cli

@@ -48,12 +48,7 @@ nlohmann::ordered_json verbs_json() {
 // A text that is the whole answer, or the same within JSON.
 Outcome print_whole(const Values& values, Console& console, const char* key,
                     const std::string& text) {
-  if (values.has_switch("json")) {
-    print_json(console, nlohmann::ordered_json{{key, text}});
-  } else {
-    console.out.write(text);
-  }
-  return 0;
+  return print_either(values, console, nlohmann::ordered_json{{key, text}}, text);
 }
 
 ScenarioInfo info_of(const Preset& preset) {
@@ -80,12 +75,9 @@ Outcome run_help(const Values& values, Console& console) {
     return print_whole(values, console, "markdown", markdown_help());
   }
   const Value* verb = values.given("VERB");
-  if (values.has_switch("json")) {
-    print_json(console, verb == nullptr ? verbs_json() : verb_json(*find_verb(verb->text)));
-    return 0;
-  }
-  console.out.write(verb == nullptr ? program_help() : verb_help(find_verb(verb->text)->verb));
-  return 0;
+  if (verb == nullptr) return print_either(values, console, verbs_json(), program_help());
+  const VerbRecord& record = *find_verb(verb->text);
+  return print_either(values, console, verb_json(record), verb_help(record.verb));
 }
 
 Outcome run_scenarios(const Values& values, Console& console) {
@@ -102,12 +94,7 @@ Outcome run_scenarios(const Values& values, Console& console) {
     json.push_back(
         {{"name", preset.name}, {"description", info.description}, {"source", info.source}});
   }
-  if (values.has_switch("json")) {
-    print_json(console, json);
-  } else {
-    console.out.write(table.text(console.bold));
-  }
-  return 0;
+  return print_either(values, console, json, table.text(console.bold));
 }
 
 Outcome run_completion(const Values& values, Console& console) {

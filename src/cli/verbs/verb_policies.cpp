@@ -97,16 +97,12 @@ std::string schedulers_text(bool bold) {
 }  // namespace
 
 Outcome run_policies(const Values& values, Console& console) {
-  if (values.has_switch("json")) {
-    print_json(console, policies_json());
-    return 0;
-  }
   const bool bold = console.bold;
-  console.out.write(schedulers_text(bold) + "\n");
-  console.out.write(facts_text("order", facts_of(policies::orders()), bold) + "\n");
-  console.out.write(facts_text("placement", facts_of(policies::placements()), bold) + "\n");
-  console.out.write(facts_text("repartitioner", policies::repartitioners(), bold));
-  return 0;
+  const std::string text = schedulers_text(bold) + "\n" +
+                           facts_text("order", facts_of(policies::orders()), bold) + "\n" +
+                           facts_text("placement", facts_of(policies::placements()), bold) + "\n" +
+                           facts_text("repartitioner", policies::repartitioners(), bold);
+  return print_either(values, console, policies_json(), text);
 }
 
 }  // namespace partita::cli

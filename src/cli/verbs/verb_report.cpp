@@ -55,25 +55,19 @@ Outcome run_report(const Values& values, Console& console) {
         "log of `partita train`"};
   }
   const std::string out = text_if_given(values, "out").value_or("report.html");
-  const bool as_json = values.has_switch("json");
-  if (out == "-" && as_json) return Error{"--json: the page takes standard output; give --out"};
+  if (out == "-" && values.has_switch("json")) {
+    return Error{"--json: the page takes standard output; give --out"};
+  }
   const auto page = page_asked_for(values);
   if (!page) return page.error();
   if (out == "-") {
     console.out.write(page->text);
     return 0;
   }
-  auto file = OutputFile::open(out);
-  if (!file) return file.error();
-  (*file)->writer().write(page->text);
-  if (const Status done = (*file)->commit(); !done) return done.error();
-  if (as_json) {
-    print_json(console, report_json(*page, out));
-  } else {
-    console.out.write(fmt::format("{}: {:.1f} MB, {} runs\n", out,
+  if (const Status done = write_output(out, page->text); !done) return done.error();
+  return print_either(values, console, report_json(*page, out),
+                      fmt::format("{}: {:.1f} MB, {} runs\n", out,
                                   static_cast<double>(page->text.size()) / 1e6, page->runs));
-  }
-  return 0;
 }
 
 }  // namespace partita::cli

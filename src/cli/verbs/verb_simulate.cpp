@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "cli/flags/workloads.h"
 #include "cli/output/progress_bar.h"
 #include "cli/output/report_page.h"
 #include "cli/output/run_files.h"
@@ -14,9 +15,8 @@ namespace {
 Result<std::string> page_of(const Values& values, const RunSettings& settings,
                             const workload::Trace& trace, const sim::RunResult& result,
                             const std::optional<RunBounds>& bounds) {
-  const std::string scheduler = values.text("scheduler");
-  const PageRun run{scheduler, scheduler, settings.repartition, &result};
-  return page_of_runs(Verb::kSimulate, values, settings, trace, {&run, 1}, scheduler, run, bounds);
+  const PageRun run{settings.policy.scheduler, settings.policy, &result};
+  return page_of_runs(Verb::kSimulate, values, settings, trace, {&run, 1}, run.name, run, bounds);
 }
 
 }  // namespace
@@ -29,40 +29,36 @@ Outcome run_simulate(const Values& values, Console& console) {
   if (!files) return files.error();
   const auto jobs = read_run_jobs(values, console);
   if (!jobs) return jobs.error();
-  set_horizon(*settings, values, *jobs);
+  settings->options.horizon = horizon_of(values, jobs->window_end);
   settings->options.keep_schedule = files->wants_schedule();
   settings->options.keep_jobs = files->wants_jobs();
-  const std::string scheduler = values.text("scheduler");
-  const auto finished = [&] {
+  const auto run = [&] {
     ProgressBar bar(console.shows_progress, "simulating");
-    return run_one(jobs->trace, *settings, scheduler, [&](double part) { bar.at(part); });
+    return experiment::run_policy(jobs->trace, settings->options, settings->policy,
+                                  {[&](double part) { bar.at(part); }, clock_seconds});
   }();
-  if (!finished) {
-    complain(finished.error().message);
+  if (!run) {
+    complain(run.error().message);
     return 1;
   }
-  for (const std::string& note : finished->notes) warn(note);
+  for (const std::string& note : run->notes) warn(note);
   const auto bounds = bounds_if_asked(values, jobs->trace, settings->options);
   if (!bounds) return bounds.error();
   if (*bounds) {
-    const Status sound = check_bounds(**bounds, finished->result, scheduler);
+    const Status sound = check_bounds(**bounds, run->result, settings->policy.scheduler);
     if (!sound) return sound.error();
   }
   const auto page = files->wants_report()
-                        ? page_of(values, *settings, jobs->trace, finished->result, *bounds)
+                        ? page_of(values, *settings, jobs->trace, run->result, *bounds)
                         : Result<std::string>(std::string());
   if (!page) return page.error();
-  const Status written = files->write(jobs->trace, settings->options, finished->result, *page);
+  const Status written = files->write(jobs->trace, settings->options, run->result, *page);
   if (!written) return written.error();
-  if (values.has_switch("json")) {
-    nlohmann::ordered_json json = run_json(*settings, scheduler, *finished);
-    if (*bounds) add_gaps(json, **bounds, finished->result);
-    print_json(console, json);
-  } else {
-    console.out.write(run_text(*settings, scheduler, *finished, console.bold));
-    if (*bounds) console.out.write(gaps_text(**bounds, finished->result));
-  }
-  return 0;
+  nlohmann::ordered_json json = run_json(*settings, *run);
+  if (*bounds) add_gaps(json, **bounds, run->result);
+  return print_either(
+      values, console, json,
+      run_text(*settings, *run, console.bold) + (*bounds ? gaps_text(**bounds, run->result) : ""));
 }
 
 }  // namespace partita::cli

@@ -4,23 +4,21 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/text.h"
 #include "cli/flags/day_sources.h"
+#include "cli/flags/run_settings.h"
 #include "cli/flags/value_parsers.h"
 #include "cli/flags/version.h"
 #include "cli/output/output_file.h"
 #include "cli/output/progress_bar.h"
 #include "cli/output/report_page.h"
-#include "cli/verbs/judging.h"
 #include "cli/verbs/verbs.h"
+#include "experiment/learning_days.h"
 #include "learn/trainer.h"
 #include "workload/option_checks.h"
 
 namespace partita::cli {
 namespace {
-
-using experiment::Role;
 
 // What was typed or set by the scenario, as a command line that trains the same model.
 std::string command_of(const Values& values) {
@@ -43,20 +41,17 @@ std::string command_of(const Values& values) {
 
 learn::TrainOptions train_options(const Values& values, const RunSettings& settings) {
   learn::TrainOptions options;
-  const auto system = learn::find_system(values.text("SYSTEM"));
-  CHECK(system.ok());
-  options.system = *system;
+  options.system = values.as<const learn::System*>("SYSTEM");
   options.run = settings.options;
-  options.scheduler = values.text("scheduler");
-  options.seed = settings.seed;
+  options.scheduler = settings.policy.scheduler;
+  options.seed = settings.policy.seed;
   options.change_cost_min = values.number("change-cost");
   options.late_cost_min = values.number("late-cost");
   options.threads = values.threads();
-  options.repartition = settings.repartition;
-  const bool corrected = values.text("reward") == "corrected";
-  options.reward = corrected ? learn::PlaceReward::kCorrected : learn::PlaceReward::kPublished;
+  options.repartition = settings.policy.repartition;
+  options.reward = values.as<learn::PlaceReward>("reward");
   if (values.given("epochs") != nullptr) options.epochs = static_cast<int>(values.count("epochs"));
-  if (values.given("hidden") != nullptr) options.hidden = *parse_widths(values.text("hidden"));
+  if (values.given("hidden") != nullptr) options.hidden = values.as<std::vector<int>>("hidden");
   options.command = command_of(values);
   options.commit = kCommit;
   if (values.given("menu") != nullptr) options.menu = values.text("menu");
@@ -71,11 +66,15 @@ learn::TrainOptions train_options(const Values& values, const RunSettings& setti
   return options;
 }
 
+std::vector<std::string> rates_of(const Values& values) {
+  if (values.given("rates") == nullptr) return {};
+  return values.as<std::vector<std::string>>("rates");
+}
+
 Status set_energy_weights(const Values& values, learn::TrainOptions& options) {
-  const std::string rates = values.given("rates") != nullptr ? values.text("rates") : "";
   const std::string text = values.text("energy-weight");
   const std::size_t count = split(text, ',').size();
-  const std::size_t loads = split(rates, ',').size();
+  const std::size_t loads = std::max<std::size_t>(1, rates_of(values).size());
   if (count != 1 && count != loads) {
     return Error{
         fmt::format("--energy-weight: '{}' has {} weights; wanted one, or one for each of "
@@ -93,11 +92,7 @@ using Sources = std::vector<experiment::DaySource>;
 
 Result<Sources> day_sources(const Values& values, const Console& console) {
   Sources sources;
-  std::vector<std::string> rates;
-  if (values.given("rates") != nullptr) {
-    const std::string text = values.text("rates");
-    for (const std::string_view rate : split(text, ',')) rates.emplace_back(trim(rate));
-  }
+  const std::vector<std::string> rates = rates_of(values);
   for (std::size_t i = 0; i < std::max<std::size_t>(1, rates.size()); ++i) {
     Values of_rate = values;
     if (!rates.empty()) {
@@ -109,44 +104,6 @@ Result<Sources> day_sources(const Values& values, const Console& console) {
     sources.push_back(*std::move(source));
   }
   return sources;
-}
-
-// A generator has days for everyone. Of the windows of a trace that may be learned from, at most
-// the first half is for validation.
-Result<workload::Trace> training_day(const experiment::DaySource& source, std::uint64_t index,
-                                     std::uint64_t validation_days) {
-  const std::uint64_t limit = source.tune_days_max;
-  if (limit == experiment::kDaysMax) {
-    return source.make(experiment::day_seed(Role::kTrain, index % experiment::kDaysMax));
-  }
-  const std::uint64_t kept = std::min(validation_days, limit / 2);
-  return source.make(experiment::day_seed(Role::kTune, kept + index % (limit - kept)));
-}
-
-Status set_days(const Values& values, const Sources& sources, learn::TrainOptions& options) {
-  const std::uint64_t wanted = values.count("validation-days");
-  for (std::uint64_t day = 0; day < wanted; ++day) {
-    const experiment::DaySource& source = sources[day % sources.size()];
-    if (source.tune_days_max < 2) {
-      return Error{"the trace has too few windows to learn from; wanted three at least"};
-    }
-    if (source.tune_days_max < experiment::kDaysMax && day >= source.tune_days_max / 2) break;
-    auto made = source.make(experiment::day_seed(Role::kTune, day));
-    if (!made) return made.error();
-    if (!made->jobs.empty()) options.validation.push_back(*std::move(made));
-  }
-  if (options.validation.empty()) {
-    return Error{"no jobs come on the validation days; training needs some"};
-  }
-  options.days = [&sources, wanted](std::uint64_t episode) {
-    for (std::uint64_t index = episode;; ++index) {
-      auto day = training_day(sources[index % sources.size()], index, wanted);
-      CHECK(day.ok());  // the validation days come from the same source
-      // An empty day teaches nothing; the next one stands in.
-      if (!day->jobs.empty()) return *std::move(day);
-    }
-  };
-  return {};
 }
 
 // The checkpoint that is there, if any.
@@ -178,10 +135,7 @@ Status write_page(const Values& values, const std::string& log_text) {
   const auto page = page_of_training(log_text, fmt::format("Training {}", values.text("SYSTEM")),
                                      command_text(Verb::kTrain, values));
   if (!page) return page.error();
-  auto file = OutputFile::open(values.text("report"));
-  if (!file) return file.error();
-  (*file)->writer().write(page->text);
-  return (*file)->commit();
+  return write_output(values.text("report"), page->text);
 }
 
 Outcome train_and_write(const Values& values, learn::TrainOptions& options, Console& console) {
@@ -241,13 +195,15 @@ Outcome run_train(const Values& values, Console& console) {
   if (const Status page = check_report(values); !page) return page.error();
   auto settings = run_settings(values);
   if (!settings) return settings.error();
-  const auto sources = day_sources(values, console);
+  auto sources = day_sources(values, console);
   if (!sources) return sources.error();
-  settings->options.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : sources->front().window;
+  settings->options.horizon = horizon_of(values, sources->front().window);
   learn::TrainOptions options = train_options(values, *settings);
   if (const Status weights = set_energy_weights(values, options); !weights) return weights.error();
-  if (const Status days = set_days(values, *sources, options); !days) return days.error();
+  auto days = experiment::learning_days(*std::move(sources), values.count("validation-days"));
+  if (!days) return days.error();
+  options.validation = std::move(days->validation);
+  options.days = std::move(days->training);
   const auto checkpoint = found_checkpoint(values);
   if (!checkpoint) return checkpoint.error();
   if (*checkpoint) options.resume = &**checkpoint;

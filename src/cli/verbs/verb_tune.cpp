@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/flags/day_sources.h"
+#include "cli/flags/run_settings.h"
 #include "cli/output/progress_bar.h"
-#include "cli/text/run_report.h"
+#include "cli/text/judged_text.h"
 #include "cli/text/table.h"
 #include "cli/text/tune_report.h"
-#include "cli/verbs/judging.h"
 #include "cli/verbs/verbs.h"
 #include "experiment/seeds.h"
 #include "experiment/statistics/statistics.h"
@@ -18,6 +18,7 @@
 namespace partita::cli {
 namespace {
 
+using experiment::Judged;
 using experiment::Role;
 using Days = std::vector<workload::Trace>;
 
@@ -59,13 +60,15 @@ Result<experiment::TunedMix> search(const Values& values, const RunSettings& set
   options.evaluations = values.count("evaluations");
   options.folds = values.count("folds");
   options.references = {"none"};
-  if (settings.repartition != "none") options.references.push_back(settings.repartition);
+  if (settings.policy.repartition != "none") {
+    options.references.push_back(settings.policy.repartition);
+  }
   options.also_to_fit = days.test;
-  options.seed = settings.seed;
+  options.seed = settings.policy.seed;
   options.threads = values.threads();
   options.progress = [&](double part) { bar.at(part); };
-  return experiment::tune_mix(days.tune,
-                              {settings.options, values.text("scheduler"), settings.seed}, options);
+  return experiment::tune_mix(
+      days.tune, {settings.options, settings.policy.scheduler, settings.policy.seed}, options);
 }
 
 // The tuned plan and the reference on test days. What cannot run them all is told why instead.
@@ -74,13 +77,16 @@ struct OnTestDays {
   Result<Judged> reference;
 };
 
-Result<OnTestDays> judge_both(const Values& values, const RunSettings& settings, const Days& days,
+Result<OnTestDays> judge_both(const RunSettings& settings, const Days& days,
                               const std::string& tuned, const Console& console) {
   ProgressBar bar(console.shows_progress, "judging");
-  const std::string scheduler = values.text("scheduler");
-  auto found = judge(days, settings, tuned, scheduler, bar);
+  const auto progress = [&](double part) { bar.at(part); };
+  experiment::Policy policy = settings.policy;
+  policy.repartition = tuned;
+  auto found = experiment::judge(days, settings.options, policy, progress);
   if (!found) return found.error();
-  return OnTestDays{*std::move(found), judge(days, settings, settings.repartition, scheduler, bar)};
+  return OnTestDays{*std::move(found),
+                    experiment::judge(days, settings.options, settings.policy, progress)};
 }
 
 std::string test_text(const OnTestDays& judged, bool bold) {
@@ -90,7 +96,7 @@ std::string test_text(const OnTestDays& judged, bool bold) {
                {"kWh a day", Align::kRight},
                {"tardy min", Align::kRight}});
   const auto add = [&](const Judged& each) {
-    table.add({policies::with_runs(each.repartition), with_interval(each.et, 4),
+    table.add({policies::with_runs(each.policy.repartition), with_interval(each.et, 4),
                with_interval(each.energy_kwh, 3), with_interval(each.tardiness_min, 3)});
   };
   add(tuned);
@@ -127,8 +133,7 @@ Outcome run_tune(const Values& values, Console& console) {
   if (!settings) return settings.error();
   const auto days = days_of(values, console);
   if (!days) return days.error();
-  settings->options.horizon =
-      values.given("horizon") != nullptr ? values.seconds("horizon") : days->window;
+  settings->options.horizon = horizon_of(values, days->window);
   const auto tuned = search(values, *settings, *days, console);
   if (!tuned) {
     complain(tuned.error().message);
@@ -137,7 +142,7 @@ Outcome run_tune(const Values& values, Console& console) {
   nlohmann::ordered_json json = tuned_json(*tuned);
   std::string text = tuned_text(*tuned, console.bold);
   if (!days->test.empty()) {
-    const auto judged = judge_both(values, *settings, days->test, to_text(tuned->plan), console);
+    const auto judged = judge_both(*settings, days->test, to_text(tuned->plan), console);
     if (!judged) {
       complain(judged.error().message);
       return 1;
@@ -145,12 +150,7 @@ Outcome run_tune(const Values& values, Console& console) {
     add_test_json(json, *judged);
     text += test_text(*judged, console.bold);
   }
-  if (values.has_switch("json")) {
-    print_json(console, json);
-  } else {
-    console.out.write(text);
-  }
-  return 0;
+  return print_either(values, console, json, text);
 }
 
 }  // namespace partita::cli

@@ -1,4 +1,4 @@
-// What each verb does: values in, data on the console out.
+// What each verb does: values in, data on the console out. verb_table.cpp has their rows.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,9 +10,6 @@
 #include "cli/output/console.h"
 
 namespace partita::cli {
-
-// The exit status: 0 done, 1 the answer is no. An error is bad input, status 2.
-using Outcome = Result<int>;
 
 Outcome run_gpus(const Values& values, Console& console);
 Outcome run_layouts(const Values& values, Console& console);
@@ -55,5 +52,8 @@ int run_program(std::span<const std::string> words, Console& console);
 
 // "name": value ... with two blanks of indentation, and a line feed.
 void print_json(Console& console, const nlohmann::ordered_json& json);
+// That with --json, else the text. Gives 0, the status of a verb that is done.
+int print_either(const Values& values, Console& console, const nlohmann::ordered_json& json,
+                 const std::string& text);
 
 }  // namespace partita::cli

@@ -22,7 +22,7 @@ Result<BoundOfDay> bound_within(const BoundLimit& limit, const workload::Trace& 
   if (!instance) return instance.error();
   bounds::Request request;
   request.et_a = options.et_a;
-  if (day.jobs.size() > kManyJobs) request.rounds = kBoundRounds;
+  if (day.jobs.size() > kManyJobs && !limit.thorough) request.rounds = kBoundRounds;
   request.use_mip = false;
   request.seconds_max = limit.seconds_max;
   request.clock = limit.clock;

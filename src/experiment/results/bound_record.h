@@ -13,6 +13,7 @@ namespace partita::experiment {
 struct BoundLimit {
   double seconds_max = 60;
   std::function<double()> clock = [] { return 0.0; };  // without one no limit strikes
+  bool thorough = false;  // three times the work where jobs are many, for a percent or so
 };
 
 struct BoundOfDay {

@@ -39,14 +39,20 @@ Status check_bounds(std::span<const RunRecord> runs, std::span<const RunRecord> 
   for (const RunRecord& run : runs) {
     const auto bound = known.find({run.setting, run.seed});
     if (bound == known.end()) continue;
-    for (const Measure measure : kMeasures) {
-      const double value = value_of(run, measure);
-      const double least = value_of(*bound->second, measure);
-      if (value * (1 + kRounding) >= least) continue;
-      return Error{fmt::format(
-          "{}: {} is {:.9g}, and its lower bound is {:.9g}; one of them is wrong: please report it",
-          run.key().text(), measure_name(measure), value, least)};
-    }
+    const Status sound = check_bound(run.key().text(), run, *bound->second);
+    if (!sound) return sound;
+  }
+  return {};
+}
+
+Status check_bound(std::string_view who, const RunRecord& run, const RunRecord& bound) {
+  for (const Measure measure : kMeasures) {
+    const double value = value_of(run, measure);
+    const double least = value_of(bound, measure);
+    if (value * (1 + kRounding) >= least) continue;
+    return Error{fmt::format(
+        "{}: {} is {:.9g}, and its lower bound is {:.9g}; one of them is wrong: please report it",
+        who, measure_name(measure), value, least)};
   }
   return {};
 }

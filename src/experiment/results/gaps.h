@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +18,9 @@ namespace partita::experiment {
 // day allows: the bound or the simulator is wrong. What sums of doubles lose is allowed for. Runs
 // of days without a bound are passed over.
 Status check_bounds(std::span<const RunRecord> runs, std::span<const RunRecord> bounds);
+
+// The same for one run, which the error calls `who`.
+Status check_bound(std::string_view who, const RunRecord& run, const RunRecord& bound);
 
 // Of means over the days that have a bound; nothing where the mean of the bounds is 0.
 struct Gap {

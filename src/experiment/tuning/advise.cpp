@@ -10,12 +10,12 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "experiment/policy_run.h"
 #include "experiment/results/bound_record.h"
 #include "experiment/results/make_record.h"
 #include "experiment/studies/studies.h"
 #include "experiment/tuning/tune.h"
 #include "policies/registry.h"
-#include "sim/engine.h"
 
 namespace partita::experiment {
 namespace {
@@ -75,19 +75,11 @@ Result<OneRun> run_once(const workload::Trace& window, const AdvisedPolicy& poli
                         Role role) {
   options.preemption = policy.preemption;
   options.keep_jobs = true;
-  const auto scheduler = policies::make_scheduler(policy.scheduler, policy_seed);
-  const auto forecast_scheduler = policies::make_scheduler(policy.scheduler, policy_seed);
-  const auto repartitioner =
-      policies::make_repartitioner(policy.repartition, *options.model, options.gpus);
-  if (!scheduler) return scheduler.error();
-  if (!repartitioner) return repartitioner.error();
-  sim::RunExtras extras;
-  extras.forecast_scheduler = forecast_scheduler->get();
-  const auto result = sim::simulate(window, options, **scheduler, **repartitioner, extras);
-  if (!result) return result.error();
+  const auto run = run_policy(window, options, {policy.scheduler, policy.repartition, policy_seed});
+  if (!run) return run.error();
   const RunIdentity identity{"advise",           "windows kept back", policy.name, policy.scheduler,
                              policy.repartition, day_seed(role, day), role};
-  return OneRun{make_record(identity, options, *result), p95_wait(window, *result)};
+  return OneRun{make_record(identity, options, run->result), p95_wait(window, run->result)};
 }
 
 class Adviser {
@@ -479,6 +471,25 @@ std::vector<double> TriedPolicy::values(double RunRecord::*figure) const {
 
 double TriedPolicy::mean_et() const {
   return mean(values(&RunRecord::et));
+}
+
+Result<DaySource> days_to_advise_on(const workload::Trace& trace, const std::string& name,
+                                    double share) {
+  constexpr std::array kHours{24.0, 12.0, 6.0, 3.0, 1.0, 0.5, 0.25, 1.0 / 12};
+  constexpr std::uint64_t kTuneWindowsWanted = 4;
+  Result<DaySource> best = Error{""};
+  for (const double hours : kHours) {
+    auto days =
+        trace_days(trace, name, {.length = micros_from_seconds(hours * 3600), .share = share});
+    if (!days) {
+      if (best) break;  // shorter ones have fewer jobs still
+      best = days.error();
+      continue;
+    }
+    if (!best || days->tune_days_max > best->tune_days_max) best = *std::move(days);
+    if (best->tune_days_max >= kTuneWindowsWanted) break;
+  }
+  return best;
 }
 
 Result<Advice> advise(const DaySource& days, const AdviseOptions& options) {

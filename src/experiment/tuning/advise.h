@@ -101,6 +101,12 @@ struct Advice {
   std::size_t bounds_cut_short = 0;  // of these windows, by bound_seconds
 };
 
+// The windows of a trace, the longest that leave enough to tune on: days, unless the jobs span only
+// a few. `share` is of the jobs (day_source.h). Where no length makes enough, the one that makes
+// most; fails when none makes any.
+Result<DaySource> days_to_advise_on(const workload::Trace& trace, const std::string& name,
+                                    double share);
+
 // A policy that cannot run every job is left out, a static mix that cannot be as well. Fails when
 // the days have too few windows, or when nothing can run all jobs.
 Result<Advice> advise(const DaySource& days, const AdviseOptions& options);

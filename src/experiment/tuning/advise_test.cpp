@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "experiment/test_support.h"
 #include "workload/generators/realistic.h"
 
 namespace partita::experiment {
@@ -215,6 +216,24 @@ TEST(Advise, SaysWhenThereAreTooFewWindows) {
   EXPECT_EQ(advice.error().message,
             "the jobs make 1 windows to tune on and 2 to judge on, and 3 of each are needed; a "
             "shorter --window makes more");
+}
+
+TEST(DaysToAdviseOn, AreAsLongAsLeavesFourToTuneOn) {
+  // Two jobs a minute: windows of an hour, half an hour ... have enough of them.
+  const auto long_trace = days_to_advise_on(minute_jobs(12 * 24 * 120, 30), "x", 1);
+  ASSERT_TRUE(long_trace.ok());
+  EXPECT_EQ(long_trace->window, Micros::seconds(86'400));
+  EXPECT_EQ(long_trace->tune_days_max, 4U);
+  const auto one_day = days_to_advise_on(minute_jobs(24 * 120, 30), "x", 1);
+  ASSERT_TRUE(one_day.ok());
+  EXPECT_EQ(one_day->window, Micros::seconds(3'600));
+}
+
+TEST(DaysToAdviseOn, WhereNoLengthMakesEnoughItIsTheOneThatMakesMost) {
+  const auto few = days_to_advise_on(minute_jobs(70, 30), "x", 1);  // 35 minutes
+  ASSERT_TRUE(few.ok());
+  EXPECT_LT(few->tune_days_max, 4U);
+  EXPECT_FALSE(days_to_advise_on(minute_jobs(3, 30), "x", 1).ok());
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "experiment/policy_run.h"
 #include "policies/registry.h"
-#include "sim/engine.h"
 
 namespace partita::experiment {
 namespace {
@@ -17,15 +17,10 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 Result<double> PlanScores::run(std::size_t window, decide::Repartitioner& repartitioner) const {
-  const auto scheduler = policies::make_scheduler(setting_.scheduler, setting_.seed);
-  const auto forecast_scheduler = policies::make_scheduler(setting_.scheduler, setting_.seed);
-  CHECK(scheduler.ok() && forecast_scheduler.ok());
-  sim::RunExtras extras;
-  extras.forecast_scheduler = forecast_scheduler->get();
-  const auto result =
-      sim::simulate(windows_[window], setting_.run, **scheduler, repartitioner, extras);
-  if (!result) return result.error();
-  return result->et;
+  const auto run = run_policy(windows_[window], setting_.run,
+                              {setting_.scheduler, "", setting_.seed}, repartitioner);
+  if (!run) return run.error();
+  return run->result.et;
 }
 
 void PlanScores::simulate(const std::vector<Pair>& pairs) {

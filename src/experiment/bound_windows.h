@@ -3,15 +3,13 @@
 
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "bounds/instance.h"
 #include "workload/job.h"
 
-namespace partita::cli {
+namespace partita::experiment {
 
 // Mean tardiness, seconds, of the jobs of one window when none is interrupted.
 struct WindowBounds {
@@ -21,12 +19,27 @@ struct WindowBounds {
   double bound_s = 0;           // the best of all bounds
   double optimum_s = 0;         // of the best schedule met
   bool optimum_proven = false;  // that it is the optimum
+
+  // That nothing has to be late; less than a microsecond is rounding.
+  bool on_time() const { return optimum_proven && optimum_s < 1e-6; }
 };
 
 struct ComparedWindows {
   std::size_t jobs = 0;               // of each
   std::size_t total = 0;              // that the jobs make
   std::vector<WindowBounds> windows;  // the first of them: all, unless the time was over before
+
+  // Of the windows whose optimum is known and is not 0: what a bound can be compared with.
+  struct Sums {
+    std::size_t windows = 0;
+    std::size_t on_time = 0;   // windows in which nothing has to be late
+    std::size_t unproven = 0;  // whose optimum is not known
+    double prices_s = 0;
+    double non_preemptive_s = 0;
+    double bound_s = 0;
+    double optimum_s = 0;
+  };
+  Sums sums() const;
 };
 
 // For all windows together.
@@ -41,7 +54,4 @@ struct WindowsLimit {
 Result<ComparedWindows> window_bounds(const workload::Trace& trace, const bounds::Fleet& fleet,
                                       std::size_t jobs, const WindowsLimit& limit);
 
-nlohmann::ordered_json windows_json(const ComparedWindows& compared);
-std::string windows_text(const ComparedWindows& compared, bool bold);
-
-}  // namespace partita::cli
+}  // namespace partita::experiment
