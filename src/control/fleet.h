@@ -1,5 +1,5 @@
-// Fleet: the GPUs as the controller knows them, and the way from one layout to the next: which steps
-// are under way, which failed and when they are tried again, which GPUs are out of use.
+// Fleet: the GPUs as the controller knows them, and the way from one layout to the next: which
+// steps are under way, which failed and when they are tried again, which GPUs are out of use.
 #pragma once
 
 #include <optional>
