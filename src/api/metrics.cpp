@@ -6,7 +6,7 @@ namespace partita::api {
 namespace {
 
 // A label value: quotes, backslashes and line ends are escaped.
-std::string quoted(std::string_view text) {
+std::string label_value(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -33,8 +33,8 @@ class Text {
 std::string gpu_labels(const control::Controller& controller, const Surroundings& around,
                        std::uint32_t gpu) {
   const control::GpuFact& fact = controller.fleet().gpus()[gpu];
-  return fmt::format("gpu=\"{}\",UUID={},modelName={},Hostname={}", gpu, quoted(fact.uuid),
-                     quoted(fact.name), quoted(around.hostname));
+  return fmt::format("gpu=\"{}\",UUID={},modelName={},Hostname={}", gpu, label_value(fact.uuid),
+                     label_value(fact.name), label_value(around.hostname));
 }
 
 void write_gpus(Text& text, const control::Controller& controller, const Surroundings& around) {
@@ -82,7 +82,7 @@ void write_slices(Text& text, const control::Controller& controller, const Surro
       const std::string labels =
           fmt::format("{},GPU_I_ID=\"{}\",GPU_I_PROFILE={},job=\"{}\"",
                       gpu_labels(controller, around, gpu), fleet.instance(slice).gi,
-                      quoted(fleet.model().profiles[placement.profile].name), job->id);
+                      label_value(fleet.model().profiles[placement.profile].name), job->id);
       text.row("partita_slice_memory_used_bytes", labels, job->trend.last_gib() * 1073741824.0);
       energy += fmt::format("partita_job_energy_joules_total{{{},method=\"estimated\"}} {}\n",
                             labels, control::energy_of_attempt(*job));
