@@ -108,7 +108,7 @@ std::string today_tables(const Advice& advice, bool bold) {
     }
     text += fmt::format("Against today's {} ({}/{})", name, today.policy.scheduler,
                         with_runs(today.policy.repartition));
-    Table table({{"mean of the windows kept back", Align::kLeft},
+    Table table({{"mean of the held-out windows", Align::kLeft},
                  {"today", Align::kRight},
                  {"advised", Align::kRight},
                  {"change", Align::kRight}});
@@ -125,7 +125,7 @@ std::string today_tables(const Advice& advice, bool bold) {
 
 // Where there is nothing to compare with.
 std::string figures_table(const Advice& advice, bool bold) {
-  Table table({{"mean of the windows kept back", Align::kLeft}, {"advised", Align::kRight}});
+  Table table({{"mean of the held-out windows", Align::kLeft}, {"advised", Align::kRight}});
   for (const Figure& figure : kFigures) {
     table.add({figure.name, with_interval(figure.values(advice.judged), figure.digits)});
   }
@@ -133,7 +133,7 @@ std::string figures_table(const Advice& advice, bool bold) {
 }
 
 std::string portfolio_table(const Advice& advice, bool bold) {
-  Table table({{"tried on the windows to tune on", Align::kLeft},
+  Table table({{"tried on the tuning windows", Align::kLeft},
                {"ET", Align::kRight},
                {"", Align::kLeft}});
   for (const TriedPolicy& tried : advice.portfolio) {
@@ -149,7 +149,7 @@ const TriedPolicy* rival_of(const Advice& advice) {
   return advice.compared_with ? &advice.today[*advice.compared_with] : nullptr;
 }
 
-// The windows kept back decide, whatever was found on the others.
+// The held-out windows decide, whatever was found on the others.
 bool loses(const Advice& advice) {
   const TriedPolicy* rival = rival_of(advice);
   return !advice.keep_today && rival != nullptr && advice.judged.mean_et() > rival->mean_et();
@@ -159,7 +159,7 @@ std::string layouts_sentence(const Advice& advice) {
   if (advice.keep_today) return "Keep what is done today: nothing else was decidedly better.";
   if (loses(advice)) {
     return fmt::format(
-        "Keep today's {}: on the windows kept back the best of the others was not better.",
+        "Keep today's {}: on the held-out windows the best of the others was not better.",
         with_runs(rival_of(advice)->policy.name));
   }
   if (!advice.no_static.empty()) return "No static layouts can run every job.";
@@ -243,7 +243,7 @@ Json figures_of(const Advice& advice) {
                      each.ran() ? fmt::format("{:.4f}", each.mean_et()) : "cannot run",
                      each.ran() ? each.remark : each.cannot_run});
   }
-  figures.push_back(table_figure("What was tried", "On the windows to tune on, best first.",
+  figures.push_back(table_figure("What was tried", "On the tuning windows, best first.",
                                  {"policy", "layouts", "ET", "remark"}, std::move(tried)));
   Json drivers = Json::array();
   for (const experiment::Driver& driver : advice.drivers) {
