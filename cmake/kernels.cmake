@@ -8,9 +8,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     "-mavx2;-mfma;-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-Wno-maybe-uninitialized;-Wno-uninitialized")
 endif()
 
-# A header that was precompiled for other instructions cannot be shared.
 set_source_files_properties(${kernel_folder}/avx2.cpp ${kernel_folder}/avx512.cpp PROPERTIES
-  SKIP_PRECOMPILE_HEADERS ON)
+  SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Tells the room which kernels it has.
 function(partita_kernels target)

@@ -10,7 +10,6 @@ function(partita_room name)
   if(sources)
     add_library(partita_${name} STATIC ${sources})
     target_link_libraries(partita_${name} PUBLIC partita_options ${ROOM_LINK} PRIVATE ${ROOM_PRIVATE_LINK})
-    partita_precompiled(partita_${name} libraries)
   else()
     add_library(partita_${name} INTERFACE)
     target_link_libraries(partita_${name} INTERFACE partita_options ${ROOM_LINK})
@@ -29,7 +28,6 @@ function(partita_test name)
   target_compile_definitions(${name} PRIVATE PARTITA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # Tests wait for what they test, not for themselves.
   target_compile_options(${name} PRIVATE -O1)
-  partita_precompiled(${name} tests)
   # A long program has the cases of a short one: without names of their own the label of the one
   # would be the label of both, and neither would run by default.
   set(prefix "")

@@ -11,12 +11,12 @@
 namespace partita::api {
 namespace {
 
-using Json = nlohmann::json;
+using AnyJson = nlohmann::json;
 
 // Reads the fields of one object; the first thing that is wrong is kept as a sentence.
 class JsonReader {
  public:
-  explicit JsonReader(const Json& object) : object_(object) {}
+  explicit JsonReader(const AnyJson& object) : object_(object) {}
 
   template <typename T>
   void operator()(const Field& field, T& value) {
@@ -35,13 +35,13 @@ class JsonReader {
 
  private:
   template <typename T>
-  void read(const Field& field, const Json& json, T& value) {
+  void read(const Field& field, const AnyJson& json, T& value) {
     if constexpr (kIsOptional<T>) {
       if (!json.is_null()) read(field, json, value.emplace());
     } else if constexpr (std::same_as<T, std::string>) {
       if (wanted(json.is_string(), field, json, "a text")) value = json.get<T>();
     } else if constexpr (kIsList<T>) {
-      const auto is_text = [](const Json& each) { return each.is_string(); };
+      const auto is_text = [](const AnyJson& each) { return each.is_string(); };
       const bool texts = json.is_array() && std::ranges::all_of(json, is_text);
       if (wanted(texts, field, json, "a list of texts")) value = json.get<T>();
     } else if constexpr (kIsArray<T>) {
@@ -52,7 +52,7 @@ class JsonReader {
   }
 
   template <typename T>
-  void read_number(const Field& field, const Json& json, T& value) {
+  void read_number(const Field& field, const AnyJson& json, T& value) {
     const double number = json.is_number() ? json.get<double>() : 0;
     const bool whole = std::integral<T>;
     const bool good =
@@ -69,7 +69,7 @@ class JsonReader {
 
   // {"1": 1200, "7": 300}: seconds by compute slices.
   template <typename T>
-  void read_times(const Field& field, const Json& json, T& times) {
+  void read_times(const Field& field, const AnyJson& json, T& times) {
     if (!wanted(json.is_object(), field, json, "an object of seconds by slice size")) return;
     for (const auto& [name, seconds] : json.items()) {
       const auto size = parse_int(name);
@@ -79,7 +79,7 @@ class JsonReader {
     }
   }
 
-  bool wanted(bool good, const Field& field, const Json& json, const std::string& what) {
+  bool wanted(bool good, const Field& field, const AnyJson& json, const std::string& what) {
     constexpr std::size_t kShownBytes = 64;
     if (good || !why_.empty()) return good;
     std::string found = json.dump();
@@ -88,7 +88,7 @@ class JsonReader {
     return false;
   }
 
-  const Json& object_;
+  const AnyJson& object_;
   std::string known_;
   std::string why_;
   std::size_t asked_ = 0;
@@ -97,7 +97,7 @@ class JsonReader {
 }  // namespace
 
 Result<control::Submit> parse_submission(std::string_view text) {
-  const auto json = Json::parse(text, nullptr, false);
+  const auto json = AnyJson::parse(text, nullptr, false);
   if (!json.is_object()) return Error{"the body is no JSON object"};
   control::Submit submit;
   JsonReader reader(json);

@@ -18,6 +18,8 @@
 namespace partita::bounds {
 
 inline constexpr std::size_t kModesMax = 8;
+inline constexpr double kMicrosPerSecond = 1e6;
+inline constexpr double kSecondsPerMicro = 1e-6;
 
 // Of every job only this much is asked for. The simulator keeps the work left in doubles; what
 // thousands of interruptions could round away is far less than the rest.

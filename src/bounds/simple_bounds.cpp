@@ -18,7 +18,6 @@ namespace {
 // world.
 __extension__ typedef __int128 Ticks;
 
-constexpr double kMicrosPerSecond = 1e6;
 // Steps of the precise matching: a few seconds.
 constexpr std::uint64_t kMatchingStepsMax = 200'000'000;
 

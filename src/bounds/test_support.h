@@ -1,15 +1,19 @@
 // Small random jobs, fleets and prices for the tests of this room.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "base/rng.h"
 #include "bounds/instance.h"
+#include "bounds/prices/price_bound.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
+
+inline constexpr Weights kBothGoals{1, 0.01};
 
 inline workload::Job random_job(Rng& rng) {
   workload::Job job;
@@ -103,6 +107,14 @@ inline PriceGrid random_prices(std::uint64_t seed, std::size_t modes) {
       grid.prices.push_back(level * rng.uniform(0, static_cast<double>(mode + 1)));
     }
   }
+  return grid;
+}
+
+// Random prices that are valid for both goals: those of the tail are as low as they must be.
+inline PriceGrid sound_prices(std::uint64_t seed, const Instance& instance) {
+  PriceGrid grid = random_prices(seed, instance.modes.size());
+  const std::vector<double> tail = tail_prices(instance, kBothGoals, grid.edges.back());
+  std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
   return grid;
 }
 

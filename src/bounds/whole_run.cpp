@@ -8,7 +8,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr double kMicrosPerSecond = 1e6;
 constexpr double kPriceTicks = 0x1p40;  // of a price of 1, in whole numbers
 constexpr double kPriceMax = 0x1p20;    // beyond, in whole numbers, it counts as this
 

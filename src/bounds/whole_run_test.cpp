@@ -11,15 +11,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr Weights kBoth{1, 0.01};
-
-PriceGrid sound_prices(std::uint64_t seed, const Instance& instance) {
-  PriceGrid grid = random_prices(seed, instance.modes.size());
-  const std::vector<double> tail = tail_prices(instance, kBoth, grid.edges.back());
-  std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
-  return grid;
-}
-
 // From the definition: rent by rent, and lateness.
 double cost_of(const PriceGrid& grid, const BoundJob& job, std::size_t mode, double begin) {
   const double end = begin + held_for(job, mode);
@@ -86,8 +77,8 @@ TEST(WholeRuns, ProveNoLessThanPiecesAtTheSamePrices) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Instance instance = random_instance(seed, 6, 2);
     const PriceGrid grid = sound_prices(seed, instance);
-    const double split = *proven_value(instance, kBoth, grid, Runs::kSplit);
-    const double whole = *proven_value(instance, kBoth, grid, Runs::kWhole);
+    const double split = *proven_value(instance, kBothGoals, grid, Runs::kSplit);
+    const double whole = *proven_value(instance, kBothGoals, grid, Runs::kWhole);
     // A whole run is held for a microsecond less than its time.
     EXPECT_GE(whole, split - 1e-5 * static_cast<double>(instance.jobs.size())) << seed;
     more += whole > split + 0.1 ? 1 : 0;
@@ -99,9 +90,9 @@ TEST(WholeRuns, AreProvenToCostWhatTheyCostAndNoMore) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Instance instance = random_instance(seed, 6, 2);
     const PriceGrid grid = sound_prices(seed, instance);
-    const Result<double> proven = proven_value(instance, kBoth, grid, Runs::kWhole);
+    const Result<double> proven = proven_value(instance, kBothGoals, grid, Runs::kWhole);
     ASSERT_TRUE(proven.ok()) << proven.error().message;
-    const double value = evaluate_prices(instance, kBoth, grid, Runs::kWhole).value;
+    const double value = evaluate_prices(instance, kBothGoals, grid, Runs::kWhole).value;
     EXPECT_LE(*proven, value + 1e-9 * std::fabs(value)) << seed;
     EXPECT_NEAR(*proven, value, 1e-8 * (1 + std::fabs(value))) << seed;
   }
@@ -111,11 +102,11 @@ TEST(WholeRuns, AreNotCheckedBeyondWholeNumbers) {
   Instance instance = random_instance(1, 3, 1);
   const PriceGrid grid = sound_prices(1, instance);
   instance.jobs[1].release = 0x1p52;
-  const Result<double> proven = proven_value(instance, kBoth, grid, Runs::kWhole);
+  const Result<double> proven = proven_value(instance, kBothGoals, grid, Runs::kWhole);
   ASSERT_FALSE(proven.ok());
   EXPECT_EQ(proven.error().message, "the instants of a job are beyond 2^51 microseconds");
   set_on_until(instance);
-  const Found found = search_prices(instance, kBoth, {.runs = Runs::kWhole});
+  const Found found = search_prices(instance, kBothGoals, {.runs = Runs::kWhole});
   EXPECT_EQ(found.grid.intervals(), 1U);
 }
 
@@ -123,9 +114,9 @@ TEST(WholeRuns, ProveLessWithAJobDroppedADueDateLaterOrLessPower) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Instance instance = random_instance(seed, 8, 1);
     const Effort effort{.intervals_max = 64, .rounds_by_mode = 20, .runs = Runs::kWhole};
-    const PriceGrid grid = search_prices(instance, kBoth, effort).grid;
+    const PriceGrid grid = search_prices(instance, kBothGoals, effort).grid;
     const auto value = [&](const Instance& each) {
-      return evaluate_prices(each, kBoth, grid, Runs::kWhole).value;
+      return evaluate_prices(each, kBothGoals, grid, Runs::kWhole).value;
     };
     const double most = value(instance) + 1e-9 * (1 + value(instance));
     Instance fewer = instance;

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/record_text.h"
 #include "base/whole_file.h"
+#include "launch/system_calls.h"
 
 namespace partita::launch {
 namespace {
@@ -22,10 +23,6 @@ namespace {
 // In the order in which they are removed; the supervisor relies on the first and the last.
 constexpr std::array kEndings{"spec", "lock", "pid", "stop", "exit", "claim"};
 constexpr std::size_t kFileBytesMax = 4U << 20U;
-
-Error failed(const std::string& path) {
-  return {fmt::format("{}: {}", path, std::strerror(errno))};
-}
 
 // Whether a file must be there after a power cut. What a machine that went down was doing is over
 // in any case, so only how an attempt ended must: the rest would cost the daemon a wait for the

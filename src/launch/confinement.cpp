@@ -11,6 +11,8 @@
 #include <optional>
 #include <sstream>
 
+#include "launch/system_calls.h"
+
 namespace partita::launch {
 namespace {
 
@@ -18,10 +20,6 @@ constexpr const char* kDaemonLeaf = "partita-daemon";
 constexpr const char* kControllers = "+memory +pids";
 constexpr int kMakeTries = 100;
 constexpr int kRemoveTries = 100;
-
-Error failed(const std::string& path) {
-  return {fmt::format("{}: {}", path, std::strerror(errno))};
-}
 
 Status put(const std::string& path, const std::string& text) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/failpoint.h"
+#include "launch/system_calls.h"
 
 namespace partita::launch {
 namespace {
@@ -19,13 +20,6 @@ namespace {
 constexpr Micros kLookAtAll = Micros::seconds(2);
 // A supervisor that has not claimed its attempt by then never will.
 constexpr Micros kClaimTime = Micros::seconds(30);
-
-std::vector<char*> pointers(const std::vector<std::string>& list) {
-  std::vector<char*> array;
-  for (const std::string& each : list) array.push_back(const_cast<char*>(each.c_str()));
-  array.push_back(nullptr);
-  return array;
-}
 
 }  // namespace
 

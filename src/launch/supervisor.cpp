@@ -26,6 +26,7 @@
 #include "base/failpoint.h"
 #include "launch/attempt_files.h"
 #include "launch/output_copy.h"
+#include "launch/system_calls.h"
 
 namespace partita::launch {
 namespace {
@@ -40,13 +41,6 @@ Micros steady_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return Micros::seconds(now.tv_sec) + Micros{now.tv_nsec / 1000};
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& list) {
-  std::vector<char*> array;
-  for (const std::string& each : list) array.push_back(const_cast<char*>(each.c_str()));
-  array.push_back(nullptr);
-  return array;
 }
 
 // What went wrong between fork and exec, sent to the parent through a pipe that exec closes.

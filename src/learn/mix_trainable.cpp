@@ -55,7 +55,7 @@ class MixTrainable : public Trainable {
   MixRules rules_;
 };
 
-Result<MixRules> rules_of(const TrainOptions& options, const System& system) {
+Result<MixRules> mix_rules_of(const TrainOptions& options, const System& system) {
   const mig::GpuModel& gpu = *options.run.model;
   if (options.record != nullptr) return policies::read_rules(*options.record, gpu);
   // The systems' menus have the papers' numbers, which only GPUs of seven slices share.
@@ -85,7 +85,7 @@ Result<MixRules> rules_of(const TrainOptions& options, const System& system) {
 
 Result<std::unique_ptr<Trainable>> make_mix_trainable(const TrainOptions& options,
                                                       const System& system) {
-  Result<MixRules> rules = rules_of(options, system);
+  Result<MixRules> rules = mix_rules_of(options, system);
   if (!rules) return rules.error();
   return {std::make_unique<MixTrainable>(options, system, *std::move(rules))};
 }

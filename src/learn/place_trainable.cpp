@@ -99,7 +99,7 @@ class PlaceTrainable : public Trainable {
   std::vector<mig::Layout> layouts_;  // one a GPU; the published system's only
 };
 
-Result<PlaceRules> rules_of(const TrainOptions& options, const System& system) {
+Result<PlaceRules> place_rules_of(const TrainOptions& options, const System& system) {
   if (options.record != nullptr) return policies::read_place_rules(*options.record);
   PlaceRules rules;
   rules.gpu = options.run.model->key;
@@ -114,7 +114,7 @@ Result<PlaceRules> rules_of(const TrainOptions& options, const System& system) {
 
 Result<std::unique_ptr<Trainable>> make_place_trainable(const TrainOptions& options,
                                                         const System& system) {
-  Result<PlaceRules> rules = rules_of(options, system);
+  Result<PlaceRules> rules = place_rules_of(options, system);
   if (!rules) return rules.error();
   auto trainable = std::make_unique<PlaceTrainable>(options, system, *std::move(rules));
   if (options.record == nullptr && system.algorithm == Algorithm::kPpo) {

@@ -9,6 +9,8 @@
 #include "base/rng.h"
 #include "learn/algorithms/learner.h"
 #include "learn/environments/env.h"
+#include "workload/generators/papers.h"
+#include "workload/job_source.h"
 
 namespace partita::learn {
 
@@ -95,6 +97,16 @@ std::vector<std::unique_ptr<Env>> copies_of(int count) {
   std::vector<std::unique_ptr<Env>> envs;
   for (int i = 0; i < count; ++i) envs.push_back(std::make_unique<E>());
   return envs;
+}
+
+// A day of the papers, cut short.
+inline workload::Trace short_day(std::uint64_t seed, double hours, double rate) {
+  workload::PapersOptions options;
+  options.hours = hours;
+  options.rate = rate;
+  options.seed = seed;
+  const auto source = workload::make_papers(options);
+  return *workload::read_all(**source);
 }
 
 }  // namespace partita::learn

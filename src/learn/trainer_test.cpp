@@ -2,20 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "learn/test_support.h"
 #include "workload/generators/papers.h"
 #include "workload/job_source.h"
 
 namespace partita::learn {
 namespace {
-
-workload::Trace short_day(std::uint64_t seed) {
-  workload::PapersOptions options;
-  options.hours = 2;
-  options.rate = 6;
-  options.seed = seed;
-  const auto source = workload::make_papers(options);
-  return *workload::read_all(**source);
-}
 
 // So little of everything that a training has many checkpoints in a second.
 System small(const System& system) {
@@ -44,8 +36,8 @@ TrainOptions small_options(const System& system) {
   options.repartition = "static:2";
   // A network that has learned next to nothing changes layouts all day and gets no job done.
   options.rest = Micros::seconds(1800);
-  options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
-  options.validation = {short_day(1), short_day(2)};
+  options.days = [](std::uint64_t episode) { return short_day(100 + episode, 2, 6); };
+  options.validation = {short_day(1, 2, 6), short_day(2, 2, 6)};
   options.steps = 160;
   options.evolution_steps = 4;
   options.validations = 6;

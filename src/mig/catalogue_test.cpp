@@ -10,13 +10,10 @@
 
 #include "base/text.h"
 #include "mig/gpu_model.h"
+#include "mig/test_support.h"
 
 namespace partita::mig {
 namespace {
-
-const GpuModel& gpu(std::string_view name) {
-  return **find_gpu(name);
-}
 
 std::string profile_name(const GpuModel& model, std::string_view text) {
   const Result<ProfileIndex> index = parse_profile(model, text);

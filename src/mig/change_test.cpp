@@ -10,25 +10,13 @@
 
 #include "base/rng.h"
 #include "mig/enumerate.h"
+#include "mig/test_support.h"
 
 namespace partita::mig {
 namespace {
 
-constexpr ProfileFamilies kBoth{.double_memory = true, .media = true};
-
-const GpuModel& gpu(std::string_view name) {
-  return **find_gpu(name);
-}
-
 Layout layout_of(const GpuModel& model, std::string_view text) {
   return *parse_layout(model, text);
-}
-
-std::vector<ProfileIndex> mix_of(const Layout& layout) {
-  std::vector<ProfileIndex> mix;
-  for (const Placement placement : layout.instances()) mix.push_back(placement.profile);
-  std::ranges::sort(mix);
-  return mix;
 }
 
 std::vector<Placement> placements(const Layout& layout) {
@@ -89,7 +77,7 @@ TEST(SmallestChange, IsLegalAndEagerBetweenAllPlainLayouts) {
 
 TEST(SmallestChange, IsLegalAndEagerBetweenLayoutsWithMediaAndDoubleMemory) {
   for (const char* key : {"a30", "a100"}) {
-    const std::vector<Layout> layouts = legal_layouts(gpu(key), kBoth);
+    const std::vector<Layout> layouts = legal_layouts(gpu(key), kBothFamilies);
     Rng rng(7);
     for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
       expect_good_change(gpu(key), layouts[rng.below(layouts.size())],
@@ -168,7 +156,7 @@ int busy_lost(const Layout& from, const Layout& to, std::uint8_t busy_starts) {
 TEST(NearestArrangement, AgreesWithBruteForce) {
   for (const char* key : {"a30", "a100", "h200"}) {
     const GpuModel& model = gpu(key);
-    const std::vector<Layout> layouts = legal_layouts(model, kBoth);
+    const std::vector<Layout> layouts = legal_layouts(model, kBothFamilies);
     std::map<std::vector<ProfileIndex>, std::vector<Layout>> by_mix;
     for (const Layout& layout : layouts) by_mix[mix_of(layout)].push_back(layout);
     Rng rng(11);
@@ -194,7 +182,7 @@ TEST(NearestArrangement, AgreesWithBruteForce) {
 TEST(NearestArrangement, FindsEveryRandomMixThatFitsAndNoOther) {
   const GpuModel& a100 = gpu("a100");
   std::map<std::vector<ProfileIndex>, bool> fitting;
-  for (const Layout& layout : legal_layouts(a100, kBoth)) fitting[mix_of(layout)] = true;
+  for (const Layout& layout : legal_layouts(a100, kBothFamilies)) fitting[mix_of(layout)] = true;
   Rng rng(13);
   int found = 0;
   for (int i = 0; i < 20'000; ++i) {

@@ -6,12 +6,10 @@
 #include <map>
 #include <set>
 
+#include "mig/test_support.h"
+
 namespace partita::mig {
 namespace {
-
-const GpuModel& gpu(std::string_view name) {
-  return **find_gpu(name);
-}
 
 using Texts = std::set<std::string>;
 
@@ -104,14 +102,12 @@ Counts count(const GpuModel& model, ProfileFamilies families) {
 constexpr ProfileFamilies kPlain{};
 constexpr ProfileFamilies kMedia{.double_memory = false, .media = true};
 constexpr ProfileFamilies kDouble{.double_memory = true, .media = false};
-constexpr ProfileFamilies kBoth{.double_memory = true, .media = true};
-
 TEST(Enumerate, CountsOfTheSevenSliceGpusAreThePublishedOnes) {
   for (const char* key : {"a100-40gb", "a100-80gb", "h100", "h200", "b200"}) {
     EXPECT_EQ(count(gpu(key), kPlain), (Counts{19, 14, 298, 38})) << key;
     EXPECT_EQ(count(gpu(key), kMedia), (Counts{67, 24, 1089, 64})) << key;
     EXPECT_EQ(count(gpu(key), kDouble), (Counts{78, 38, 723, 78})) << key;
-    EXPECT_EQ(count(gpu(key), kBoth), (Counts{239, 64, 2319, 128})) << key;
+    EXPECT_EQ(count(gpu(key), kBothFamilies), (Counts{239, 64, 2319, 128})) << key;
   }
 }
 
@@ -122,7 +118,7 @@ TEST(Enumerate, CountsOfTheA30AreThePublishedOnes) {
 
 TEST(Enumerate, AgreesWithBruteForce) {
   for (const GpuModel* model : catalogue()) {
-    for (const ProfileFamilies families : {kPlain, kMedia, kDouble, kBoth}) {
+    for (const ProfileFamilies families : {kPlain, kMedia, kDouble, kBothFamilies}) {
       SCOPED_TRACE(model->key);
       const BruteForce brute(*model, families);
       const std::vector<Layout> legal = legal_layouts(*model, families);
@@ -136,9 +132,9 @@ TEST(Enumerate, AgreesWithBruteForce) {
 }
 
 TEST(Enumerate, TheEmptyLayoutComesFirstAndTheOrderIsFixed) {
-  const std::vector<Layout> layouts = legal_layouts(gpu("a100"), kBoth);
+  const std::vector<Layout> layouts = legal_layouts(gpu("a100"), kBothFamilies);
   EXPECT_TRUE(layouts.front().empty());
-  EXPECT_EQ(layouts, legal_layouts(gpu("a100"), kBoth));
+  EXPECT_EQ(layouts, legal_layouts(gpu("a100"), kBothFamilies));
 }
 
 TEST(Enumerate, MaximalLayoutsAreInTheOrderOfTheVendorsDiagram) {

@@ -4,25 +4,15 @@
 #include <array>
 
 #include "mig/layout.h"
+#include "mig/test_support.h"
 
 namespace partita::mig {
 namespace {
-
-const GpuModel& gpu(std::string_view name) {
-  return **find_gpu(name);
-}
 
 // The layout as text, or the error's sentence.
 std::string referred(const GpuModel& model, std::string_view text) {
   const Result<Layout> layout = parse_layout_reference(model, text);
   return layout ? format_layout(model, *layout) : layout.error().message;
-}
-
-std::vector<ProfileIndex> mix_of(const Layout& layout) {
-  std::vector<ProfileIndex> mix;
-  for (const Placement placement : layout.instances()) mix.push_back(placement.profile);
-  std::ranges::sort(mix);
-  return mix;
 }
 
 TEST(NumberedLayout, IsThePapersTable) {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
+#include "policies/test_support.h"
+
 namespace partita::policies {
 namespace {
-
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
 
 std::vector<std::string> parsed(std::uint32_t gpus, std::string_view text) {
   const auto layouts = parse_layout_list(a100(), gpus, text);

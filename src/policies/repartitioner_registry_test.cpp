@@ -6,10 +6,6 @@
 namespace partita::policies {
 namespace {
 
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
-
 std::string error_of(std::string_view text, std::uint32_t gpus = 2) {
   const auto made = make_repartitioner(text, a100(), gpus);
   return made ? "" : made.error().message;

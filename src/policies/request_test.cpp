@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "policies/test_support.h"
+
 namespace partita::policies {
 namespace {
-
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
 
 std::string asks_for(double patience_s, float memory_gib) {
   workload::Job job;

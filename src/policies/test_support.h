@@ -13,6 +13,12 @@
 
 namespace partita::policies {
 
+inline constexpr std::int64_t kMinute = 60'000'000;
+
+inline const mig::GpuModel& a100() {
+  return **mig::find_gpu("a100-40gb");
+}
+
 // Times in microseconds; -1 where the job may not run.
 inline decide::ActiveJob waiting_job(std::array<std::int64_t, 5> times, std::int64_t deadline,
                                      std::int64_t arrival = 0) {

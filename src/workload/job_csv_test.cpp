@@ -25,7 +25,7 @@ Result<Trace> read(std::string_view text, const RowOptions& options = {}) {
 }
 
 // The message that refuses one row under the usual header.
-std::string refusal(std::string_view row) {
+std::string refused_row(std::string_view row) {
   const Result<Trace> trace = read(std::string(kHeader) + std::string(row) + "\n");
   return trace ? "accepted" : trace.error().message;
 }
@@ -99,59 +99,60 @@ TEST(JobCsv, ExtraColumnsAreLeftOutWithAWarning) {
 }
 
 TEST(JobCsv, ATimeThatIsNoNumberIsRefused) {
-  EXPECT_EQ(refusal("a,0,1,c,0,abc,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,abc,1,1,1,1"),
             "jobs.csv line 2, column t1_s: found 'abc', wanted seconds from 0.000001 to 1e12");
-  EXPECT_EQ(refusal("a,0,1,c,0,1,1,1,1,nan"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,1,1,1,1,nan"),
             "jobs.csv line 2, column t7_s: found 'nan', wanted seconds from 0.000001 to 1e12");
 }
 
 TEST(JobCsv, ATimeOfZeroOrLessIsRefused) {
-  EXPECT_EQ(refusal("a,0,1,c,0,1,0,1,1,1"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,1,0,1,1,1"),
             "jobs.csv line 2, column t2_s: found '0', wanted seconds from 0.000001 to 1e12");
-  EXPECT_EQ(refusal("a,0,1,c,0,1,1,-3,1,1"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,1,1,-3,1,1"),
             "jobs.csv line 2, column t3_s: found '-3', wanted seconds from 0.000001 to 1e12");
-  EXPECT_EQ(refusal("a,0,1,c,0,1,1,1,1e-9,1"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,1,1,1,1e-9,1"),
             "jobs.csv line 2, column t4_s: found '1e-9', wanted seconds from 0.000001 to 1e12");
 }
 
 TEST(JobCsv, AJobWithoutAnyTimeIsRefused) {
-  EXPECT_EQ(refusal("a,0,1,c,0,,,,,"),
+  EXPECT_EQ(refused_row("a,0,1,c,0,,,,,"),
             "jobs.csv line 2: found no time at all, wanted one of t1_s, t2_s, t3_s, t4_s, t7_s");
 }
 
 TEST(JobCsv, ADeadlineBeforeTheArrivalIsRefused) {
-  EXPECT_EQ(refusal("a,5,4.9,c,0,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,5,4.9,c,0,1,1,1,1,1"),
             "jobs.csv line 2, column deadline_s: found '4.9', wanted seconds not before the "
             "arrival at 5");
-  EXPECT_EQ(refusal("a,5,,c,0,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,5,,c,0,1,1,1,1,1"),
             "jobs.csv line 2, column deadline_s: found '', wanted seconds up to 1e12");
 }
 
 TEST(JobCsv, ANegativeOrUnreadableArrivalIsRefused) {
-  EXPECT_EQ(refusal("a,-1,4,c,0,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,-1,4,c,0,1,1,1,1,1"),
             "jobs.csv line 2, column arrival_s: found '-1', wanted seconds from 0 to 1e12");
-  EXPECT_EQ(refusal("a,inf,4,c,0,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,inf,4,c,0,1,1,1,1,1"),
             "jobs.csv line 2, column arrival_s: found 'inf', wanted seconds from 0 to 1e12");
 }
 
 TEST(JobCsv, MemoryThatIsNegativeOrNoNumberIsRefused) {
-  EXPECT_EQ(refusal("a,0,4,c,-2,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,0,4,c,-2,1,1,1,1,1"),
             "jobs.csv line 2, column memory_gib: found '-2', wanted GiB from 0 to 1e38");
-  EXPECT_EQ(refusal("a,0,4,c,NaN,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,0,4,c,NaN,1,1,1,1,1"),
             "jobs.csv line 2, column memory_gib: found 'NaN', wanted GiB from 0 to 1e38");
 }
 
 TEST(JobCsv, AnEmptyIdIsRefused) {
-  EXPECT_EQ(refusal(",0,4,c,0,1,1,1,1,1"), "jobs.csv line 2, column id: found '', wanted an id");
+  EXPECT_EQ(refused_row(",0,4,c,0,1,1,1,1,1"),
+            "jobs.csv line 2, column id: found '', wanted an id");
 }
 
 TEST(JobCsv, AnIdThatAppearsTwiceIsRefusedWhenAllJobsAreRead) {
-  EXPECT_EQ(refusal("a,0,4,c,0,1,1,1,1,1\na,0,4,c,0,1,1,1,1,1"),
+  EXPECT_EQ(refused_row("a,0,4,c,0,1,1,1,1,1\na,0,4,c,0,1,1,1,1,1"),
             "job id 'a' appears twice, as jobs 1 and 2 of the input");
 }
 
 TEST(JobCsv, AShortRowIsRefused) {
-  EXPECT_EQ(refusal("a,0,4"), "jobs.csv line 2: found 3 fields, wanted 10 as in the header");
+  EXPECT_EQ(refused_row("a,0,4"), "jobs.csv line 2: found 3 fields, wanted 10 as in the header");
 }
 
 TEST(JobCsv, BadRowsAreCountedAndTheFirstIsShownOnRequest) {

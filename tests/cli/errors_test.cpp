@@ -4,9 +4,6 @@
 namespace partita::cli_test {
 namespace {
 
-constexpr std::string_view kHeader =
-    "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\n";
-
 class Errors : public ProgramTest {
  protected:
   void expect_complaint(std::string_view line, std::string_view part, int status = 2) {

@@ -14,9 +14,6 @@
 namespace partita::cli_test {
 namespace {
 
-constexpr std::string_view kHeader =
-    "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\n";
-
 class Outputs : public ProgramTest {
  protected:
   // The program with `out` for stdout.

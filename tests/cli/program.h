@@ -10,6 +10,10 @@
 
 namespace partita::cli_test {
 
+// Of a jobs file.
+inline constexpr std::string_view kHeader =
+    "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\n";
+
 struct Ran {
   int status = -1;  // exit status; 128 + the signal that ended it
   std::string out;

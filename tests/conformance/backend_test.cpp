@@ -23,9 +23,6 @@ using device::MemoryUse;
 using device::MigMode;
 using device::ProcessUse;
 
-constexpr GpuId kFirst{0};
-constexpr GpuId kSecond{1};
-
 class BackendSuite : public testing::TestWithParam<WorldKind> {
  protected:
   BackendSuite() : world_(make_world(GetParam())) {

@@ -12,6 +12,9 @@
 
 namespace partita::conformance {
 
+inline constexpr GpuId kFirst{0};
+inline constexpr GpuId kSecond{1};
+
 class DeviceWorld {
  public:
   virtual ~DeviceWorld() = default;

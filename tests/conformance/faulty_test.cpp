@@ -17,9 +17,6 @@ using device::FaultyOptions;
 using device::Instance;
 using device::SimulatedBackend;
 
-constexpr GpuId kFirst{0};
-constexpr GpuId kSecond{1};
-
 class Faulty : public testing::Test {
  protected:
   Faulty() {

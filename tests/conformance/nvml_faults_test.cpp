@@ -23,9 +23,6 @@ using device::NvmlOptions;
 using std::chrono::milliseconds;
 namespace nvml = device::nvml;
 
-constexpr GpuId kFirst{0};
-constexpr GpuId kSecond{1};
-
 NvmlOptions quick() {
   NvmlOptions options;
   options.library = fake_nvml_path();

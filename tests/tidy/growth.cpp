@@ -9,8 +9,6 @@
 namespace partita::tidy {
 namespace {
 
-constexpr std::size_t kNowhere = std::string_view::npos;
-
 // A protocol, the words by which its calls are known, and the files that may have them.
 struct Protocol {
   std::string_view words;

@@ -13,8 +13,6 @@
 namespace partita::tidy {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
-
 // Columns as an editor shows them: bytes of UTF-8 that continue a character do not count.
 std::size_t columns(std::string_view line) {
   return static_cast<std::size_t>(std::ranges::count_if(

@@ -9,8 +9,6 @@
 namespace partita::tidy {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
-
 void blank(std::string& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < std::min(end, text.size()); ++i) {
     if (text[i] != '\n') text[i] = ' ';

@@ -8,6 +8,8 @@
 
 namespace partita::tidy {
 
+inline constexpr std::size_t kNowhere = std::string_view::npos;
+
 struct File {
   std::string path;  // from the root of the repository, with forward slashes
   std::string text;

@@ -12,7 +12,6 @@ namespace partita::bounds {
 namespace {
 
 constexpr int kResting = -1;
-constexpr double kSecondsPerMicro = 1e-6;
 
 // Which jobs run on which modes at one moment, and the watts that takes above idle.
 struct Assignment {

@@ -10,8 +10,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr double kSecondsPerMicro = 1e-6;
-
 // Orders of begins and ends; the columns of the program of one are the seconds before each.
 class Orders {
  public:

@@ -12,7 +12,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr double kSecondsPerMicro = 1e-6;
 // What sums of doubles may be off by; less than a microsecond.
 constexpr double kRounding = 1e-7;
 constexpr std::uint64_t kClockEvery = 1024;  // nodes

@@ -11,8 +11,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr double kMicrosPerSecond = 1e6;
-
 // At least what a GPU earns a second with the load that earns most.
 double earned_above(const Instance& instance, double energy_weight, const PriceGrid& grid,
                     std::size_t interval) {

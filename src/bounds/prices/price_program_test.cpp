@@ -13,7 +13,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr Weights kBoth{1, 0.01};
 constexpr std::size_t kIntervals = 16;
 
 // Where prices may change: even steps, and where GPUs no longer have to be on.
@@ -66,7 +65,7 @@ void Program::add_gpus(std::size_t interval) {
   const bool after = is_after(instance_, edges_[interval]);
   for (const Load& load : instance_.loads) {
     const double watts = after ? load.watts_after : load.watts;
-    const std::size_t column = model_.add_column(kBoth.energy * watts, 0, kNoLimit);
+    const std::size_t column = model_.add_column(kBothGoals.energy * watts, 0, kNoLimit);
     model_.set(time, column, 1);
     for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
       if (load.count[mode] > 0) model_.set(supply_[first + mode], column, -1.0 * load.count[mode]);
@@ -90,7 +89,7 @@ void Program::add_ending(const BoundJob& job, std::size_t whole, double until, d
     const auto next = std::ranges::upper_bound(edges_, late_from);
     until = next == edges_.end() ? 1e12 : *next;
   }
-  const double late = std::max(0.0, late_from - job.due) * 1e-6 * kBoth.late;
+  const double late = std::max(0.0, late_from - job.due) * 1e-6 * kBothGoals.late;
   const std::size_t share = model_.add_column(in_time ? 0 : late, 0, kNoLimit);
   model_.set(whole, share, 1);
   const std::size_t work = model_.add_row(0, kNoLimit);
@@ -104,7 +103,7 @@ void Program::add_ending(const BoundJob& job, std::size_t whole, double until, d
       if (cuts[cut] >= cuts[cut + 1]) continue;
       const std::size_t room = model_.add_row(-kNoLimit, 0);
       model_.set(room, share, -(cuts[cut + 1] - cuts[cut]) * 1e-6);
-      const double extra = !in_time && cuts[cut] >= late_from ? kBoth.late : 0;
+      const double extra = !in_time && cuts[cut] >= late_from ? kBothGoals.late : 0;
       for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
         if (job.time[mode] <= 0) continue;
         const std::size_t column = model_.add_column(extra, 0, kNoLimit);
@@ -130,7 +129,7 @@ TEST(PriceProgram, IsNotExceededByWhatTheSearchFindsAndNearlyReached) {
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
     const Instance instance = random_instance(seed, 2 + static_cast<int>(seed % 3), 1);
     const Effort effort{.intervals_max = kIntervals, .rounds = 400, .rounds_by_mode = 800};
-    const PriceGrid grid = search_prices(instance, kBoth, effort).grid;
+    const PriceGrid grid = search_prices(instance, kBothGoals, effort).grid;
     // The grid that the search worked on is the even one over its own span: the first edges of it
     // that differ in price are left, so that all of its edges are among these.
     std::vector<double> edges = edges_for(instance, span_of(instance));
@@ -138,7 +137,7 @@ TEST(PriceProgram, IsNotExceededByWhatTheSearchFindsAndNearlyReached) {
     std::ranges::sort(edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     const double best = Program(instance, edges).optimum();
-    const double found = *proven_value(instance, kBoth, grid);
+    const double found = *proven_value(instance, kBothGoals, grid);
     EXPECT_LE(found, best * (1 + 1e-6)) << seed;
     reached += found / best / kCases;
   }
@@ -153,7 +152,7 @@ TEST(PriceProgram, FallsWithAJobDroppedADueDateLaterOrLessPower) {
     const auto value = [&](const Instance& each) {
       const double on = instance.idle_watts * each.gpus * each.on_until * 1e-6;
       return Program(each, edges).optimum() +
-             kBoth.energy * each.idle_watts / instance.idle_watts * on;
+             kBothGoals.energy * each.idle_watts / instance.idle_watts * on;
     };
     const double whole = value(instance) * (1 + 1e-7);
     Instance fewer = instance;

@@ -9,7 +9,6 @@ namespace partita::bounds {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kSecondsPerMicro = 1e-6;
 // What rounding leaves of the work is no reason to take another piece.
 constexpr double kEnough = kWorkAsked - 1e-12;
 constexpr double kPlenty = 2;  // of work: a stretch without end has no more

@@ -12,7 +12,6 @@
 namespace partita::bounds {
 namespace {
 
-constexpr double kMicrosPerSecond = 1e6;
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 // Slots by whose end a job may be first finished; the number of slots stands for never.
@@ -20,7 +19,7 @@ struct Range {
   std::size_t low = 0;
   std::size_t high = 0;
 };
-using Case = std::vector<Range>;  // by job
+using Branch = std::vector<Range>;  // by job
 
 Status check_shape(const Instance& instance, const SlotTree& tree) {
   if (tree.slot_us < 1 || tree.slots < 1 || tree.slots > kTreeSlotsMax ||
@@ -46,7 +45,7 @@ class LeafCheck {
       : program_(program), prices_(prices) {}
 
   // Infinite if the case has no solution.
-  double cost_below(const Case& ranges);
+  double cost_below(const Branch& ranges);
 
  private:
   double price(std::size_t slot) const { return slot < prices_.size() ? prices_[slot] : 0; }
@@ -95,7 +94,7 @@ double LeafCheck::job_below(const SlotTask& task, const Range& range) {
   return least;
 }
 
-double LeafCheck::cost_below(const Case& ranges) {
+double LeafCheck::cost_below(const Branch& ranges) {
   double earned = 0;
   for (const double each : prices_) earned = add_above(earned, each);
   const double seconds = times_above(over_above(program_.slot, kMicrosPerSecond), program_.gpus);
@@ -118,17 +117,17 @@ Result<double> proven_tardiness_s(const Instance& instance, const SlotTree& tree
   const Status sound = check_shape(instance, tree);
   if (!sound) return sound.error();
   const SlotProgram program = slot_program(instance, tree.slot_us, tree.slots);
-  std::vector<Case> open{Case(instance.jobs.size(), {0, tree.slots})};
+  std::vector<Branch> open{Branch(instance.jobs.size(), {0, tree.slots})};
   double least = kImpossible;
   for (const SlotTreeNode& node : tree.nodes) {
     if (open.empty()) return Error{"there are more nodes than cases"};
-    Case ranges = std::move(open.back());
+    Branch ranges = std::move(open.back());
     open.pop_back();
     if (node.leaf) {
       least = std::min(least, LeafCheck(program, node.prices).cost_below(ranges));
       continue;
     }
-    Case later = ranges;
+    Branch later = ranges;
     later[node.job].low = std::max(later[node.job].low, node.slot + 1);
     ranges[node.job].high = std::min(ranges[node.job].high, node.slot);
     open.push_back(std::move(later));

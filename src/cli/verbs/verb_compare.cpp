@@ -54,7 +54,7 @@ std::string percent_above(double value, double best) {
   return fmt::format("{:+.1f}", 100 * (value - best) / best);
 }
 
-nlohmann::ordered_json percent_json(double value, double best) {
+nlohmann::ordered_json percent_above_json(double value, double best) {
   if (value == best) return 0.0;
   if (best == 0) return nullptr;
   return 100 * (value - best) / best;
@@ -108,9 +108,10 @@ nlohmann::ordered_json compare_json(const std::vector<const Row*>& ranked,
   const sim::RunResult& best = ranked.front()->result();
   for (const Row* row : ranked) {
     nlohmann::ordered_json one = run_json(row->settings, **row->finished);
-    one["et_percent"] = percent_json(row->result().et, best.et);
-    one["energy_percent"] = percent_json(row->result().energy_j, best.energy_j);
-    one["tardiness_percent"] = percent_json(row->result().mean_tardiness_s, best.mean_tardiness_s);
+    one["et_percent"] = percent_above_json(row->result().et, best.et);
+    one["energy_percent"] = percent_above_json(row->result().energy_j, best.energy_j);
+    one["tardiness_percent"] =
+        percent_above_json(row->result().mean_tardiness_s, best.mean_tardiness_s);
     if (bounds) add_gaps(one, *bounds, row->result());
     json.push_back(std::move(one));
   }

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "control/jobs/test_support.h"
+
 namespace partita::control {
 namespace {
-
-constexpr launch::Owner kAnna{1000, 1000};
-constexpr launch::Owner kBen{1001, 1001};
 
 JobSpec spec_named(const std::string& name) {
   JobSpec spec;

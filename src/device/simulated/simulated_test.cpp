@@ -173,7 +173,7 @@ TEST(Simulated, TwoProgramsSeeTheSameSlices) {
 }
 
 // Ends the process at the first wait: between the GPU instance and its compute instance.
-class DeadlyClock : public ManualClock {
+class KillingClock : public ManualClock {
  public:
   void sleep(Micros) override { ::raise(SIGKILL); }
 };
@@ -184,7 +184,7 @@ TEST(Simulated, AKillWhileASliceIsMadeLeavesAnOrphan) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    DeadlyClock clock;
+    KillingClock clock;
     const auto backend = opened(text, clock);
     (void)backend->create({0}, placed(backend->gpus()->front(), "2g.10gb:2"));
     ::_exit(0);

@@ -12,14 +12,14 @@ namespace partita::experiment {
 namespace {
 
 // The share of experiments decided, looking after every day up to `days_max`, and the days taken.
-struct Outcome {
+struct Decided {
   double decided = 0;
   double days_mean = 0;  // of those decided
 };
 
-Outcome run_until_decided(int trials, std::size_t days_max, const std::function<double()>& draw,
+Decided run_until_decided(int trials, std::size_t days_max, const std::function<double()>& draw,
                           const SequentialRule& rule = {}) {
-  Outcome outcome;
+  Decided outcome;
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<double> differences;
     while (differences.size() < days_max) {
@@ -66,9 +66,9 @@ TEST(Sequential, TheIntervalExcludesZeroExactlyWhenItIsDecided) {
 
 TEST(Sequential, LookingEveryDayFindsNothingWhereThereIsNothing) {
   Rng rng(51);
-  const Outcome normal = run_until_decided(2000, 400, [&] { return rng.normal(); });
+  const Decided normal = run_until_decided(2000, 400, [&] { return rng.normal(); });
   EXPECT_LE(normal.decided, 0.05);
-  const Outcome paired =
+  const Decided paired =
       run_until_decided(2000, 400, [&] { return rng.lognormal(0, 1) - rng.lognormal(0, 1); });
   EXPECT_LE(paired.decided, 0.05);
 }
@@ -114,7 +114,7 @@ TEST(Sequential, ARealDifferenceIsFoundWithinTwiceTheDaysOfAFixedPlan) {
   for (const double effect : {0.2, 0.5, 1.0}) {
     const double planned = static_cast<double>(days_until_decided(effect, 1).value());
     const std::size_t days_max = static_cast<std::size_t>(std::max(40.0, 4 * planned));
-    const Outcome outcome = run_until_decided(300, days_max, [&] { return effect + rng.normal(); });
+    const Decided outcome = run_until_decided(300, days_max, [&] { return effect + rng.normal(); });
     EXPECT_GT(outcome.decided, 0.97) << effect;
     EXPECT_LT(outcome.days_mean, std::max(31.0, 1.6 * planned)) << effect;
   }

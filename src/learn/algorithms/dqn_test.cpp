@@ -10,7 +10,7 @@
 namespace partita::learn {
 namespace {
 
-DqnOptions small_options() {
+DqnOptions small_dqn() {
   DqnOptions options;
   options.hidden = {32};
   options.steps = 20'000;
@@ -38,7 +38,7 @@ std::array<std::array<double, 2>, Walk::kPlaces> exact_values(double discount) {
 }
 
 TEST(Dqn, FindsTheValuesThatValueIterationFinds) {
-  DqnOptions options = small_options();
+  DqnOptions options = small_dqn();
   options.random_share_end = 0.6;  // so that every place is seen to the end
   Dqn dqn(options, std::make_unique<Walk>());
   while (!dqn.finished()) dqn.advance(1'000);
@@ -54,7 +54,7 @@ TEST(Dqn, FindsTheValuesThatValueIterationFinds) {
 }
 
 TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
-  DqnOptions options = small_options();
+  DqnOptions options = small_dqn();
   options.steps = 3'000;
   options.normalise_observations = true;
   Dqn one(options, std::make_unique<Walk>());
@@ -66,7 +66,7 @@ TEST(Dqn, TheSameSeedGivesTheSameNetworkBitForBit) {
 
 // Saved in the middle of an episode too, before learning begins and after the replay is full.
 TEST(Dqn, ResumingGivesTheNetworkOfAnUninterruptedRun) {
-  DqnOptions options = small_options();
+  DqnOptions options = small_dqn();
   options.steps = 3'000;
   options.replay = 500;
   options.normalise_observations = true;
@@ -85,7 +85,7 @@ TEST(Dqn, ResumingGivesTheNetworkOfAnUninterruptedRun) {
 }
 
 TEST(Dqn, ACheckpointThatCannotBeIsRefused) {
-  DqnOptions options = small_options();
+  DqnOptions options = small_dqn();
   Dqn dqn(options, std::make_unique<Walk>());
   dqn.advance(100);
   const nn::TensorFile good = saved_state(dqn);

@@ -7,7 +7,7 @@
 namespace partita::learn {
 namespace {
 
-PpoOptions small_options() {
+PpoOptions small_ppo() {
   PpoOptions options;
   options.hidden = {16};
   options.steps = 30'000;
@@ -20,7 +20,7 @@ PpoOptions small_options() {
 }
 
 TEST(Ppo, LearnsToGoFurtherForMore) {
-  Ppo ppo(small_options(), copies_of<Walk>(8));
+  Ppo ppo(small_ppo(), copies_of<Walk>(8));
   PpoReport last;
   while (!ppo.finished()) last = ppo.round();
   // Four steps to the right: 1 - 3 x 0.01.
@@ -31,7 +31,7 @@ TEST(Ppo, LearnsToGoFurtherForMore) {
 TEST(Ppo, NeverDrawsWhatIsForbidden) {
   auto envs = copies_of<Walk>(2);
   const auto* first = dynamic_cast<Walk*>(envs.front().get());
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.steps = 2'000;
   Ppo ppo(options, std::move(envs));
   while (!ppo.finished()) ppo.round();
@@ -39,7 +39,7 @@ TEST(Ppo, NeverDrawsWhatIsForbidden) {
 }
 
 TEST(Ppo, LearnsAMeanFieldDecision) {
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.steps = 60'000;
   Ppo ppo(options, copies_of<Balance>(8));
   const double first = ppo.round().episode_reward;
@@ -51,7 +51,7 @@ TEST(Ppo, LearnsAMeanFieldDecision) {
 }
 
 TEST(Ppo, TheLearningRateAndTheEntropyBonusReallyFall) {
-  Ppo ppo(small_options(), copies_of<Walk>(8));
+  Ppo ppo(small_ppo(), copies_of<Walk>(8));
   const PpoReport first = ppo.round();
   PpoReport last;
   while (!ppo.finished()) last = ppo.round();
@@ -61,7 +61,7 @@ TEST(Ppo, TheLearningRateAndTheEntropyBonusReallyFall) {
 }
 
 TEST(Ppo, TheSameSeedGivesTheSameNetworksBitForBit) {
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.steps = 4'000;
   Ppo one(options, copies_of<Walk>(4));
   Ppo other(options, copies_of<Walk>(4));
@@ -76,7 +76,7 @@ TEST(Ppo, TheSameSeedGivesTheSameNetworksBitForBit) {
 }
 
 TEST(Ppo, TheNumberOfThreadsChangesNothing) {
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.steps = 4'000;
   Ppo one(options, copies_of<Walk>(16));
   Ppo mean_field(options, copies_of<Balance>(16));
@@ -93,7 +93,7 @@ TEST(Ppo, TheNumberOfThreadsChangesNothing) {
 }
 
 TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.steps = 8'000;
   Ppo whole(options, copies_of<Balance>(4));
   while (!whole.finished()) whole.round();
@@ -111,9 +111,9 @@ TEST(Ppo, ResumingGivesTheNetworksOfAnUninterruptedRun) {
 }
 
 TEST(Ppo, ACheckpointOfOtherOptionsIsRefused) {
-  Ppo ppo(small_options(), copies_of<Walk>(4));
+  Ppo ppo(small_ppo(), copies_of<Walk>(4));
   const nn::TensorFile file = saved_state(ppo);
-  PpoOptions options = small_options();
+  PpoOptions options = small_ppo();
   options.clip = 0.1;
   Ppo other(options, copies_of<Walk>(4));
   const Status refused = resume(other, file);

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "learn/algorithms/backward.h"
+#include "learn/test_support.h"
 #include "learn/trainer.h"
 #include "policies/learned/familiarity.h"
 #include "policies/learned/learned_repartitioner.h"
@@ -15,15 +16,6 @@
 
 namespace partita::learn {
 namespace {
-
-workload::Trace short_day(std::uint64_t seed) {
-  workload::PapersOptions options;
-  options.hours = 3;
-  options.rate = 6;
-  options.seed = seed;
-  const auto source = workload::make_papers(options);
-  return *workload::read_all(**source);
-}
 
 sim::RunOptions run_options() {
   sim::RunOptions run;
@@ -54,7 +46,7 @@ MixEnv make_env(const policies::MixRules& rules) {
   options.run = run_options();
   options.scheduler = "cedf";
   options.rules = &rules;
-  options.days = short_day;
+  options.days = [](std::uint64_t seed) { return short_day(seed, 3, 6); };
   return MixEnv(options);
 }
 
@@ -84,7 +76,7 @@ TEST(MixEnv, ADayIsTheSimulatorsDayAndItsRewardsAreMinusEt) {
   }
   const auto scheduler = policies::make_scheduler("cedf", 1);
   policies::LearnedRepartitioner repartitioner(model, rules, 3);
-  const auto result = sim::simulate(short_day(5), run_options(), **scheduler, repartitioner);
+  const auto result = sim::simulate(short_day(5, 3, 6), run_options(), **scheduler, repartitioner);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(env.last_et(), result->et);
   EXPECT_GT(result->repartitions, 10U);
@@ -118,8 +110,8 @@ TEST(Trainer, AModelCanBeGivenTheRecordThatTrainingGives) {
     options.run = run_options();
     options.scheduler = "edf-ss";
     options.repartition = "static:2";
-    options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
-    options.validation = {short_day(1)};
+    options.days = [](std::uint64_t episode) { return short_day(100 + episode, 3, 6); };
+    options.validation = {short_day(1, 3, 6)};
     options.steps = 1'500;
     options.evolution_steps = 1;
     options.validations = 1;
@@ -145,8 +137,8 @@ TEST(Trainer, EverySystemTrainsAModelThatLoadsAndRepeats) {
     options.repartition = "static:2";
     // A network that has learned next to nothing changes layouts all day and gets no job done.
     options.rest = Micros::seconds(1800);
-    options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
-    options.validation = {short_day(1)};
+    options.days = [](std::uint64_t episode) { return short_day(100 + episode, 3, 6); };
+    options.validation = {short_day(1, 3, 6)};
     options.steps = 1'500;
     options.evolution_steps = 1;
     options.validations = 2;
@@ -182,8 +174,8 @@ TEST(Trainer, BeginsWithTheMixItIsGiven) {
   options.system = *find_system("mean-field+");
   options.run = run_options();
   options.scheduler = "edf-ss";
-  options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
-  options.validation = {short_day(1), short_day(2)};
+  options.days = [](std::uint64_t episode) { return short_day(100 + episode, 3, 6); };
+  options.validation = {short_day(1, 3, 6), short_day(2, 3, 6)};
   options.from = "2*1";
   options.evolves = false;
   const auto trained = train(options);
@@ -206,8 +198,8 @@ TEST(Trainer, SaysWhatASystemCannotDo) {
   TrainOptions options;
   options.run = run_options();
   options.scheduler = "edf-ss";
-  options.days = [](std::uint64_t episode) { return short_day(100 + episode); };
-  options.validation = {short_day(1)};
+  options.days = [](std::uint64_t episode) { return short_day(100 + episode, 3, 6); };
+  options.validation = {short_day(1, 3, 6)};
   options.system = *find_system("mean-field");
   options.from = "2*1";
   EXPECT_EQ(train(options).error().message,

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "learn/algorithms/backward.h"
+#include "learn/test_support.h"
 #include "policies/layout_list.h"
 #include "policies/learned/slice_scheduler.h"
 #include "policies/repartitioners/static_layouts.h"
@@ -43,16 +44,6 @@ bool g_counts = false;
 namespace partita::learn {
 namespace {
 
-workload::Trace short_day(std::uint64_t seed) {
-  workload::PapersOptions options;
-  options.seed = seed;
-  options.hours = 3;
-  options.rate = 10;
-  auto source = workload::make_papers(options);
-  CHECK(source.ok());
-  return *workload::read_all(**source);
-}
-
 PlaceEnvOptions env_options(PlaceReward reward) {
   PlaceEnvOptions options;
   options.run.model = *mig::find_gpu("a100-40gb");
@@ -61,7 +52,7 @@ PlaceEnvOptions env_options(PlaceReward reward) {
   options.run.preemption.mode = decide::Preemption::Mode::kNone;
   options.run.horizon = Micros::seconds(3 * 3600);
   options.layouts = *policies::parse_layout_list(*options.run.model, 3, "1,2,9");
-  options.days = short_day;
+  options.days = [](std::uint64_t seed) { return short_day(seed, 3, 10); };
   options.reward = reward;
   return options;
 }
@@ -117,7 +108,7 @@ TEST(PlaceEnv, IsTheSimulatorUnderTheScheduler) {
   const Played played = play(env, model, 5);
   policies::SliceScheduler scheduler(model, *policies::read_place_rules(model));
   policies::StaticLayouts layouts(options.layouts);
-  const workload::Trace day = short_day(5);
+  const workload::Trace day = short_day(5, 3, 10);
   const auto result = sim::simulate(day, options.run, scheduler, layouts);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(played.steps, day.jobs.size());
@@ -151,7 +142,7 @@ TEST(PlaceEnv, AllocatesNothingFromOneDecisionToTheNext) {
   std::vector<std::uint8_t> allowed(static_cast<std::size_t>(env.spec().table.choices));
   std::vector<std::uint16_t> draws(1);
   std::vector<std::uint16_t> table(allowed.size());
-  const std::size_t half = short_day(1).jobs.size() / 2;
+  const std::size_t half = short_day(1, 3, 10).jobs.size() / 2;
   for (std::size_t i = 0; i < half; ++i) {
     env.observe(state, allowed, draws);
     std::ranges::fill(table, std::uint16_t{0});

@@ -5,13 +5,10 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "policies/test_support.h"
 
 namespace partita::policies {
 namespace {
-
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
 
 TEST(MixMenu, SharesOfEveryEntrySumToOne) {
   const auto menu = parse_menu(a100(), "1*8;1*6,2*2;2*3,10*1");

@@ -11,12 +11,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "policies/learned/time_bins.h"
 
 namespace partita::policies {
 namespace {
 
 constexpr std::int64_t kDayMicros = 86'400'000'000;
-constexpr double kMicrosPerMinute = 6e7;
 
 struct Row {
   Encoding encoding;
@@ -33,17 +33,7 @@ double part_of_day(Micros now) {
 
 // ---- the paper's histograms
 
-// Upper edges in minutes of all bins but the last (notebook of SMART-MIG's authors). What is below
-// the first belongs to it: the notebooks drop jobs more than 100 minutes late.
-constexpr std::array<double, 9> kEdges{0, .05, .2, .5, 1, 5, 10, 20, 30};
-constexpr std::size_t kBins = kEdges.size() + 1;
 constexpr std::size_t kHistograms = 4;
-
-std::size_t bin_of(double minutes) {
-  std::size_t bin = 0;
-  while (bin < kEdges.size() && minutes >= kEdges[bin]) ++bin;
-  return bin;
-}
 
 // Mean of the finite ones of two times; infinite when neither is.
 double mean_time(double a, double b) {
@@ -62,7 +52,7 @@ constexpr double kLongMinutes = 3;
 enum LoadFeature : std::uint8_t {
   kJobs,
   kJobsLog,
-  kWaiting,
+  kWaitingJobs,
   kWorkAtBest,     // minutes of whole GPUs if every job ran where it wastes least
   kWorkAtFastest,  // and where it is fastest
   kLong,
@@ -99,7 +89,7 @@ void add_job(const decide::ActiveJob& job, Micros now, std::span<double, kLoadSu
   const double whole = mig::kComputeSlicesMax;
   const double efficiency = best / (fastest * whole);
   sums[kJobs] += 1;
-  sums[kWaiting] += job.running() ? 0 : 1;
+  sums[kWaitingJobs] += job.running() ? 0 : 1;
   sums[kWorkAtBest] += work * best / whole / kMicrosPerMinute;
   sums[kWorkAtFastest] += left_minutes;
   sums[kLong] += left_minutes > kLongMinutes ? 1 : 0;

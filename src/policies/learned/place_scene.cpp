@@ -5,10 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "policies/learned/time_bins.h"
+
 namespace partita::policies {
 namespace {
 
-constexpr double kMicrosPerMinute = 6e7;
 constexpr double kRateMinutes = 10;  // how fast arrivals fade
 constexpr double kNever = std::numeric_limits<double>::infinity();
 

@@ -9,8 +9,6 @@
 namespace partita::policies {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000'000;
-
 JobHandle add_job(Fleet& fleet, std::uint32_t id, std::int64_t minutes, std::int64_t deadline) {
   decide::ActiveJob job =
       waiting_job({7 * minutes * kMinute, 4 * minutes * kMinute, 3 * minutes * kMinute,

@@ -8,21 +8,10 @@
 namespace partita::policies {
 namespace {
 
-constexpr double kMicrosPerMinute = 6e7;
 constexpr double kTimeScale = 100;    // minutes
 constexpr double kQueueScale = 100;   // jobs
 constexpr double kSlackLeast = 0.01;  // minutes
 constexpr double kWholeGpu = mig::kComputeSlicesMax;
-
-// Upper edges in minutes of all bins but the last. What is below the first belongs to it: the
-// notebooks drop jobs more than 100 minutes late.
-constexpr std::array<double, 9> kEdges{0, .05, .2, .5, 1, 5, 10, 20, 30};
-
-std::size_t bin_of(double minutes) {
-  std::size_t bin = 0;
-  for (const double edge : kEdges) bin += minutes >= edge ? 1 : 0;
-  return bin;
-}
 
 // Minutes on small, medium and large slices. A size the job may not use counts as the other of its
 // pair, and as the slowest bin when neither can be used.

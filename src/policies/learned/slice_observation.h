@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "decide/view.h"
+#include "policies/learned/time_bins.h"
 
 namespace partita::policies {
 
@@ -52,7 +53,6 @@ class SliceObservation {
              const decide::ActiveJob& next, std::size_t width, std::span<float> out) const;
 
  private:
-  static constexpr std::size_t kBins = 10;
   static constexpr std::size_t kLengths = 3;
 
   void count(const decide::ActiveJob& job, int by);

@@ -9,8 +9,6 @@
 namespace partita::policies {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000'000;
-
 TEST(SliceObservation, HasTheNumbersOfTheReport) {
   EXPECT_EQ(slice_observation_size(20), 88U);
   Fleet fleet(2, "1,2");

@@ -7,10 +7,6 @@
 namespace partita::policies {
 namespace {
 
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
-
 TEST(BacklogTable, TheRowOfTheHourAndTheBacklogCounts) {
   const auto rule = parse_backlog_rule(
       "# hour jobs mix\n4 0 1*8\n4 1.5 1*4,2*4  # busy\n\n20 0 2*8\n20 3 6*8\n", a100());

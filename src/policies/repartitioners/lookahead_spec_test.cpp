@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "policies/test_support.h"
+
 namespace partita::policies {
 namespace {
-
-const mig::GpuModel& a100() {
-  return **mig::find_gpu("a100-40gb");
-}
 
 std::string error_of(const char* text) {
   const auto options = parse_lookahead(text, a100(), 2);

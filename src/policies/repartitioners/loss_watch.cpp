@@ -8,7 +8,7 @@ namespace partita::policies {
 namespace {
 
 constexpr Micros kDay = Micros::seconds(86'400);
-constexpr Micros kDrainMax = Micros::seconds(30 * 86'400);
+constexpr Micros kShadowDrainMax = Micros::seconds(30 * 86'400);
 
 }  // namespace
 
@@ -105,7 +105,8 @@ std::vector<GpuId> LossWatch::asked_about(std::span<const decide::LayoutRequest>
 double LossWatch::added_by(const decide::View& view, const Standing& standing,
                            std::span<const decide::LayoutRequest> requests) const {
   const std::vector<GpuId> gpus = asked_about(requests);
-  decide::ForecastQuestion question{.requests = {}, .arrivals = {}, .until = view.now + kDrainMax};
+  decide::ForecastQuestion question{
+      .requests = {}, .arrivals = {}, .until = view.now + kShadowDrainMax};
   question.gpus = gpus;
   const decide::ForecastCost stay = view.forecaster->forecast(question);
   question.requests = requests;

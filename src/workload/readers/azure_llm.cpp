@@ -8,8 +8,9 @@ namespace {
 
 // Curve: decoding is bound by memory bandwidth, which MIG divides like its slices, so the linear
 // one. Memory: the weights of a 7-billion-parameter model in 16 bits, with room for its cache.
-constexpr TraceFacts kFacts{"TIMESTAMP", parse_timestamp,
-                            "a time such as 2023-11-16 18:17:03.9799600", "bert-inference", 16};
+constexpr TraceFacts kAzureFacts{"TIMESTAMP", parse_timestamp,
+                                 "a time such as 2023-11-16 18:17:03.9799600", "bert-inference",
+                                 16};
 
 class AzureLlm final : public TraceReader {
  public:
@@ -17,7 +18,7 @@ class AzureLlm final : public TraceReader {
                                                  const ReaderOptions& options) {
     const Result<std::vector<std::size_t>> columns = table.require(kAzureLlmColumns);
     if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kFacts, options);
+    Result<Setup> setup = set_up(table, input, kAzureFacts, options);
     if (!setup) return setup.error();
     return std::unique_ptr<JobSource>(
         new AzureLlm(std::move(table), options, *std::move(setup), *columns));
@@ -26,7 +27,7 @@ class AzureLlm final : public TraceReader {
  private:
   AzureLlm(CsvTable table, const ReaderOptions& options, Setup setup,
            const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kFacts, options, std::move(setup)),
+      : TraceReader(std::move(table), kAzureFacts, options, std::move(setup)),
         context_(columns[1]),
         generated_(columns[2]) {}
 

@@ -7,14 +7,15 @@
 namespace partita::workload {
 namespace {
 
-const std::string kHeader = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n";
+const std::string kAzureHeader = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n";
 
 TEST(AzureLlm, TokensBecomeSecondsByTheTwoRates) {
   ReaderOptions options;
   options.azure_prefill_tokens_per_s = 1000;
   options.azure_decode_tokens_per_s = 10;
   const std::vector<JobRow> rows = rows_of(
-      kHeader + "2023-11-16 18:17:03.9799600,4000,20\r\n2023-11-16 18:17:04.0319600,1,1", options);
+      kAzureHeader + "2023-11-16 18:17:03.9799600,4000,20\r\n2023-11-16 18:17:04.0319600,1,1",
+      options);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].job.time[4], Micros::seconds(6));
   EXPECT_EQ(rows[0].job.time[0], Micros::seconds(42));
@@ -24,14 +25,14 @@ TEST(AzureLlm, TokensBecomeSecondsByTheTwoRates) {
 }
 
 TEST(AzureLlm, ARequestWithoutTokensIsPassedOver) {
-  EXPECT_EQ(warnings_of(kHeader + "2023-11-16 18:17:03,0,0\n2023-11-16 18:17:04,1,1\n", {}),
+  EXPECT_EQ(warnings_of(kAzureHeader + "2023-11-16 18:17:03,0,0\n2023-11-16 18:17:04,1,1\n", {}),
             std::vector<std::string>{"t.csv: 1 row passed over: no tokens"});
 }
 
 TEST(AzureLlm, BadRowsAreRefusedByColumn) {
-  EXPECT_EQ(refusal(kHeader + "2023-11-16 18:17:03,-1,3\n", {}),
+  EXPECT_EQ(refusal(kAzureHeader + "2023-11-16 18:17:03,-1,3\n", {}),
             "t.csv line 2, column ContextTokens: found '-1', wanted a whole number of tokens");
-  EXPECT_EQ(refusal(kHeader + "2023-11-16 18:17:03,1,3.5\n", {}),
+  EXPECT_EQ(refusal(kAzureHeader + "2023-11-16 18:17:03,1,3.5\n", {}),
             "t.csv line 2, column GeneratedTokens: found '3.5', wanted a whole number of tokens");
 }
 

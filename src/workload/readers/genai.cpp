@@ -7,8 +7,8 @@ namespace {
 
 // Curve: the one measured image generator. Memory: the median in use on the pods that served these
 // requests.
-constexpr TraceFacts kFacts{"gmt_create", parse_timestamp, "a time such as 2024-11-15 16:57:50",
-                            "miso-cyclegan-b1", 23.1};
+constexpr TraceFacts kGenaiFacts{"gmt_create", parse_timestamp,
+                                 "a time such as 2024-11-15 16:57:50", "miso-cyclegan-b1", 23.1};
 
 class Genai final : public TraceReader {
  public:
@@ -16,7 +16,7 @@ class Genai final : public TraceReader {
                                                  const ReaderOptions& options) {
     const Result<std::vector<std::size_t>> columns = table.require(kGenaiColumns);
     if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kFacts, options);
+    Result<Setup> setup = set_up(table, input, kGenaiFacts, options);
     if (!setup) return setup.error();
     return std::unique_ptr<JobSource>(
         new Genai(std::move(table), options, *std::move(setup), *columns));
@@ -25,7 +25,7 @@ class Genai final : public TraceReader {
  private:
   Genai(CsvTable table, const ReaderOptions& options, Setup setup,
         const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kFacts, options, std::move(setup)),
+      : TraceReader(std::move(table), kGenaiFacts, options, std::move(setup)),
         type_(columns[1]),
         status_(columns[2]),
         seconds_(columns[3]) {}

@@ -7,10 +7,11 @@
 namespace partita::workload {
 namespace {
 
-const std::string kHeader = "gmt_create,predict_type,predict_status,exec_time_seconds,groupId\n";
+const std::string kGenaiHeader =
+    "gmt_create,predict_type,predict_status,exec_time_seconds,groupId\n";
 
 TEST(Genai, ASuccessfulRequestIsAJob) {
-  const std::string text = kHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,32.0,G0\n" +
+  const std::string text = kGenaiHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,32.0,G0\n" +
                            "2024-11-15 18:16:14,IMG_2_IMG,FAILED,43.0,G1\n" +
                            "2024-11-15 18:17:06,IMG_2_IMG,SUCCEED,36.0,G1\n";
   const std::vector<JobRow> rows = rows_of(text, {});
@@ -26,17 +27,17 @@ TEST(Genai, ASuccessfulRequestIsAJob) {
 TEST(Genai, MemoryMayComeFromTheCurve) {
   ReaderOptions options;
   options.memory_from_curve = true;
-  const std::string text = kHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,32.0,G0\n";
+  const std::string text = kGenaiHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,32.0,G0\n";
   EXPECT_NEAR(rows_of(text, options).at(0).job.memory_gib, 4.75 / 2, 1e-5);
 }
 
 TEST(Genai, BadRowsAreRefusedByColumn) {
-  EXPECT_EQ(refusal(kHeader + "2024-11-15,TXT_2_IMG,SUCCEED,32.0,G0\n", {}),
+  EXPECT_EQ(refusal(kGenaiHeader + "2024-11-15,TXT_2_IMG,SUCCEED,32.0,G0\n", {}),
             "t.csv line 2, column gmt_create: found '2024-11-15', wanted a time such as "
             "2024-11-15 16:57:50");
-  EXPECT_EQ(refusal(kHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,0,G0\n", {}),
+  EXPECT_EQ(refusal(kGenaiHeader + "2024-11-15 16:57:50,TXT_2_IMG,SUCCEED,0,G0\n", {}),
             "t.csv line 2, column exec_time_seconds: found '0', wanted seconds greater than 0");
-  EXPECT_EQ(refusal(kHeader + "2024-11-15 16:57:50,,SUCCEED,1,G0\n", {}),
+  EXPECT_EQ(refusal(kGenaiHeader + "2024-11-15 16:57:50,,SUCCEED,1,G0\n", {}),
             "t.csv line 2, column predict_type: found '', wanted a type of request");
 }
 

@@ -9,8 +9,8 @@
 namespace partita::workload {
 namespace {
 
-constexpr TraceFacts kFacts{"creation_time", parse_seconds, "seconds", "bert-inference",
-                            std::nullopt};
+constexpr TraceFacts kOpenbFacts{"creation_time", parse_seconds, "seconds", "bert-inference",
+                                 std::nullopt};
 
 enum Column : std::size_t { kName, kGpus, kMilli, kQos, kCreated, kDeleted, kScheduled, kCount };
 
@@ -20,7 +20,7 @@ class Openb final : public TraceReader {
                                                  const ReaderOptions& options) {
     const Result<std::vector<std::size_t>> columns = table.require(kOpenbColumns);
     if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kFacts, options);
+    Result<Setup> setup = set_up(table, input, kOpenbFacts, options);
     if (!setup) return setup.error();
     return std::unique_ptr<JobSource>(
         new Openb(std::move(table), options, *std::move(setup), *columns));
@@ -29,7 +29,7 @@ class Openb final : public TraceReader {
  private:
   Openb(CsvTable table, const ReaderOptions& options, Setup setup,
         const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kFacts, options, std::move(setup)) {
+      : TraceReader(std::move(table), kOpenbFacts, options, std::move(setup)) {
     std::copy(columns.begin(), columns.end(), columns_.begin());
     if (!options.curves.empty()) {
       warn("openb: speed-up curves are not used; the share of the GPU decides");

@@ -7,7 +7,7 @@
 namespace partita::workload {
 namespace {
 
-const std::string kHeader =
+const std::string kOpenbHeader =
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
     "deletion_time,scheduled_time\n";
 
@@ -18,7 +18,7 @@ std::string pod(std::string_view name, std::string_view gpus, std::string_view m
 }
 
 TEST(Openb, APodRunsFullSpeedOnSlicesOfItsShareAndSlowerBelow) {
-  const std::vector<JobRow> rows = rows_of(kHeader + pod("p", "1", "500", "100,1110,110"), {});
+  const std::vector<JobRow> rows = rows_of(kOpenbHeader + pod("p", "1", "500", "100,1110,110"), {});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].id, "p");
   EXPECT_EQ(rows[0].job_class, "LS");
@@ -33,13 +33,13 @@ TEST(Openb, APodRunsFullSpeedOnSlicesOfItsShareAndSlowerBelow) {
 TEST(Openb, SlicesBelowTheShareAreForbiddenOnRequest) {
   ReaderOptions options;
   options.openb_smaller_slices = false;
-  const Job job = rows_of(kHeader + pod("p", "1", "500", "100,1110,110"), options).at(0).job;
+  const Job job = rows_of(kOpenbHeader + pod("p", "1", "500", "100,1110,110"), options).at(0).job;
   EXPECT_EQ(job.time[2], kNoTime);
   EXPECT_EQ(job.time[3], Micros::seconds(1000));
 }
 
 TEST(Openb, MemoryIsTheShareOfTheGpuNamedOrAConstant) {
-  const std::string text = kHeader + pod("p", "1", "500", "100,1110,110");
+  const std::string text = kOpenbHeader + pod("p", "1", "500", "100,1110,110");
   ReaderOptions options;
   options.openb_gpu_gib = 40;
   EXPECT_EQ(rows_of(text, options).at(0).job.memory_gib, 20);
@@ -49,7 +49,7 @@ TEST(Openb, MemoryIsTheShareOfTheGpuNamedOrAConstant) {
 
 TEST(Openb, PodsThatAreNoJobOfOneGpuArePassedOverAndCounted) {
   const std::string text =
-      kHeader + pod("none", "0", "0", "0,10,0") + pod("many", "8", "1000", "0,10,0") +
+      kOpenbHeader + pod("none", "0", "0", "0,10,0") + pod("many", "8", "1000", "0,10,0") +
       pod("waiting", "1", "500", "0,10,") + pod("running", "1", "500", "5,12902960,5") +
       pod("a", "1", "500", "7,9,8");
   EXPECT_EQ(rows_of(text, {}).size(), 1U);
@@ -65,24 +65,24 @@ TEST(Openb, PodsThatAreNoJobOfOneGpuArePassedOverAndCounted) {
 }
 
 TEST(Openb, BadRowsAreRefusedByColumn) {
-  EXPECT_EQ(refusal(kHeader + pod("p", "x", "500", "0,10,0"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("p", "x", "500", "0,10,0"), {}),
             "t.csv line 2, column num_gpu: found 'x', wanted a whole number of GPUs");
-  EXPECT_EQ(refusal(kHeader + pod("p", "1", "1001", "0,10,0"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("p", "1", "1001", "0,10,0"), {}),
             "t.csv line 2, column gpu_milli: found '1001', wanted 1 to 1000 thousandths of a GPU");
-  EXPECT_EQ(refusal(kHeader + pod("p", "1", "500", "0,10,10"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("p", "1", "500", "0,10,10"), {}),
             "t.csv line 2, column deletion_time: found '10', wanted seconds after the start at 10");
-  EXPECT_EQ(refusal(kHeader + pod("p", "1", "500", "0,10,soon"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("p", "1", "500", "0,10,soon"), {}),
             "t.csv line 2, column scheduled_time: found 'soon', wanted seconds");
-  EXPECT_EQ(refusal(kHeader + pod("p", "1", "500", "nan,10,0"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("p", "1", "500", "nan,10,0"), {}),
             "t.csv line 2, column creation_time: found 'nan', wanted seconds");
-  EXPECT_EQ(refusal(kHeader + pod("", "1", "500", "0,10,0"), {}),
+  EXPECT_EQ(refusal(kOpenbHeader + pod("", "1", "500", "0,10,0"), {}),
             "t.csv line 2, column name: found '', wanted a name");
 }
 
 TEST(Openb, CurvesAreNotUsedAndAWarningSaysSo) {
   ReaderOptions options;
   options.curves = "bert-training";
-  EXPECT_EQ(warnings_of(kHeader + pod("p", "1", "500", "0,10,0"), options),
+  EXPECT_EQ(warnings_of(kOpenbHeader + pod("p", "1", "500", "0,10,0"), options),
             std::vector<std::string>{
                 "openb: speed-up curves are not used; the share of the GPU decides"});
 }

@@ -7,8 +7,8 @@ namespace partita::workload {
 namespace {
 
 // Curves: the trace says nothing of models, so the measured training jobs stand for them.
-constexpr TraceFacts kFacts{"timestamp", parse_timestamp, "a time such as 2017-10-09 07:01:55",
-                            "miso", std::nullopt};
+constexpr TraceFacts kPhillyFacts{"timestamp", parse_timestamp,
+                                  "a time such as 2017-10-09 07:01:55", "miso", std::nullopt};
 
 class Philly final : public TraceReader {
  public:
@@ -16,7 +16,7 @@ class Philly final : public TraceReader {
                                                  const ReaderOptions& options) {
     const Result<std::vector<std::size_t>> columns = table.require(kPhillyColumns);
     if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kFacts, options);
+    Result<Setup> setup = set_up(table, input, kPhillyFacts, options);
     if (!setup) return setup.error();
     return std::unique_ptr<JobSource>(
         new Philly(std::move(table), options, *std::move(setup), *columns));
@@ -25,7 +25,7 @@ class Philly final : public TraceReader {
  private:
   Philly(CsvTable table, const ReaderOptions& options, Setup setup,
          const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kFacts, options, std::move(setup)),
+      : TraceReader(std::move(table), kPhillyFacts, options, std::move(setup)),
         duration_(columns[1]),
         gpus_(columns[2]) {}
 
