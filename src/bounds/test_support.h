@@ -1,4 +1,4 @@
-// Small random jobs, fleets and prices for the tests of this room.
+// Small random jobs, fleets and prices for the tests of this module.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
@@ -38,8 +38,8 @@ inline Fleet a100_fleet(std::uint32_t gpus) {
   return {model, &model->power_curves.front(), gpus, Micros{}};
 }
 
-inline Instance random_instance(std::uint64_t seed, int jobs, std::uint32_t gpus) {
-  return *make_instance(random_trace(seed, jobs), a100_fleet(gpus));
+inline Problem random_problem(std::uint64_t seed, int jobs, std::uint32_t gpus) {
+  return *make_problem(random_trace(seed, jobs), a100_fleet(gpus));
 }
 
 // A few jobs on one or two GPUs, for comparisons with an exact optimum.

@@ -117,7 +117,7 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
   options.moves = true;
   const std::vector<std::string> known{"first-fit", "least-fragmenting", "half-speed", "no-moves"};
   for (const std::string_view word : split(text, ',')) {
-    if (word == "least-fragmenting") options.placement = OnDemand::Placement::kLeastFragmenting;
+    if (word == "least-fragmenting") options.fit = OnDemand::FitRule::kLeastFragmenting;
     if (word == "half-speed") options.asked = half_speed_profile;
     if (word == "no-moves") options.moves = false;
     const bool good = std::find(known.begin(), known.end(), word) != known.end();
@@ -197,7 +197,7 @@ Made make_migm_a(std::string_view, const mig::GpuModel&, std::uint32_t) {
 
 Made make_migm_b(std::string_view, const mig::GpuModel&, std::uint32_t) {
   return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(
-      OnDemand::Options{tightest_profiles, OnDemand::Placement::kMostReachable, true}));
+      OnDemand::Options{tightest_profiles, OnDemand::FitRule::kMostReachable, true}));
 }
 
 Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {

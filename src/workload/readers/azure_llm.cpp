@@ -7,7 +7,7 @@ namespace partita::workload {
 namespace {
 
 // Curve: decoding is bound by memory bandwidth, which MIG divides like its slices, so the linear
-// one. Memory: the weights of a 7-billion-parameter model in 16 bits, with room for its cache.
+// one. Memory: the weights of a 7-billion-parameter model in 16 bits, with space for its cache.
 constexpr TraceFacts kFacts{"TIMESTAMP", parse_timestamp,
                             "a time such as 2023-11-16 18:17:03.9799600", "bert-inference", 16};
 
