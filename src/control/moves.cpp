@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 #include "control/planted.h"
 
 namespace partita::control {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 

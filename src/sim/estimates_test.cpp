@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 namespace {

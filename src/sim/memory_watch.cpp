@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 #include "mig/profile_memory.h"
 
 namespace partita::sim {

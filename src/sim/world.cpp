@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 namespace {

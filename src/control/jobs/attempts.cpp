@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 #include "base/text.h"
 #include "control/planted.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::policies {
 namespace {
