@@ -5,12 +5,12 @@
 #include <array>
 #include <chrono>
 
-#include "bounds/exact/exact_optimum.h"
 #include "bounds/report.h"
 #include "bounds/slots/slot_program.h"
 #include "bounds/slots/slot_search.h"
 #include "bounds/slots/slot_tree.h"
 #include "bounds/test_support.h"
+#include "oracle/exact_optimum.h"
 
 #ifndef PARTITA_BOUNDS_PROBLEMS
 #define PARTITA_BOUNDS_PROBLEMS 400

@@ -5,12 +5,12 @@
 
 #include <array>
 
-#include "bounds/exact/exact_optimum.h"
 #include "bounds/exact/window_optimum.h"
 #include "bounds/prices/ascent.h"
 #include "bounds/prices/price_check.h"
 #include "bounds/report.h"
 #include "bounds/test_support.h"
+#include "oracle/exact_optimum.h"
 
 #ifndef PARTITA_BOUNDS_PROBLEMS
 #define PARTITA_BOUNDS_PROBLEMS 250

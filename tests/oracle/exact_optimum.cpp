@@ -1,12 +1,12 @@
-#include "bounds/exact/exact_optimum.h"
+#include "oracle/exact_optimum.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "bounds/packing.h"
 #include "bounds/solver.h"
+#include "oracle/packing.h"
 
 namespace partita::bounds {
 namespace {

@@ -1,4 +1,4 @@
-#include "bounds/packing.h"
+#include "oracle/packing.h"
 
 #include <algorithm>
 #include <limits>

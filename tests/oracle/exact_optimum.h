@@ -1,4 +1,4 @@
-// The exact optimum of a very small problem, for tests and curiosity.
+// The exact optimum of a very small problem.
 //
 // Free preemption, layouts that change at no cost, and knowledge of all jobs to come: what no
 // policy can beat. Between two events (releases and completions) only the time spent in each

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "bounds/exact/exact_optimum.h"
-#include "bounds/packing.h"
 #include "bounds/solver.h"
+#include "oracle/exact_optimum.h"
+#include "oracle/packing.h"
 
 namespace partita::bounds {
 namespace {
