@@ -1,5 +1,5 @@
-# Fuzz targets: src/ROOM/.../X_fuzz.cpp is the libFuzzer program fuzz_X, linked with its room;
-# tests/fuzz/X_fuzz.cpp is one that needs several rooms and is linked with all of them.
+# Fuzz targets: src/MODULE/.../X_fuzz.cpp is the libFuzzer program fuzz_X, linked with its module;
+# tests/fuzz/X_fuzz.cpp is one that needs several modules and is linked with all of them.
 #
 # Seeds stand in tests/fuzz/corpus/X/. Every build with tests replays them, with a few changes, by one
 # program (fuzz-corpus.X). The search needs clang, hence another build:
@@ -9,12 +9,12 @@
 file(GLOB_RECURSE fuzz_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
 
-# The libraries of the room that `source` stands in, into `result`.
+# The libraries of the module that `source` belongs to, into `result`.
 function(partita_fuzz_links source result)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
-  string(REGEX MATCH "^src/([^/]+)/" in_room ${path})
+  string(REGEX MATCH "^src/([^/]+)/" in_module ${path})
   set(links "")
-  if(in_room AND TARGET partita_${CMAKE_MATCH_1})
+  if(in_module AND TARGET partita_${CMAKE_MATCH_1})
     set(links partita_${CMAKE_MATCH_1})
   else()
     get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)

@@ -11,7 +11,7 @@ endif()
 set_source_files_properties(${kernel_folder}/avx2.cpp ${kernel_folder}/avx512.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Tells the room which kernels it has.
+# Tells the library which kernels it has.
 function(partita_kernels target)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_definitions(${target} PRIVATE PARTITA_X86_KERNELS)

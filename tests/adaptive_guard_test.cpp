@@ -82,7 +82,7 @@ policies::GuardOptions guard_with(std::vector<mig::Layout> base, double loss_max
   return guard;
 }
 
-// A run in the middle of which a shadow begins that is told all that happens from then on.
+// A run in the middle of which a what-if run begins that is told all that happens from then on.
 struct Followed {
   Followed(const cases::Case& each, std::uint64_t seed)
       : options(cases::options_of(each)),
@@ -100,35 +100,35 @@ struct Followed {
     scheduler->begin(clock.view);
   }
 
-  bool step(decide::ShadowRun* shadow) {
+  bool step(decide::WhatIfRun* what_if) {
     const Micros next = clock.next_event();
     if (next == Micros::max()) return false;
     const std::size_t before = clock.arrived();
     clock.advance_to(next);
-    for (std::size_t i = before; shadow != nullptr && i < clock.arrived(); ++i) {
-      shadow->add_job(jobs[i]);
+    for (std::size_t i = before; what_if != nullptr && i < clock.arrived(); ++i) {
+      what_if->add_job(jobs[i]);
     }
-    if (shadow != nullptr && rng.below(5) == 0) shadow->cost_until(clock.world.now, {});
-    if (rng.below(4) == 0) ask(shadow);
+    if (what_if != nullptr && rng.below(5) == 0) what_if->cost_until(clock.world.now, {});
+    if (rng.below(4) == 0) ask(what_if);
     clock.decide();
     return true;
   }
 
   // Before the decision of an instant, as a policy does.
-  std::unique_ptr<decide::ShadowRun> begin_shadow() {
+  std::unique_ptr<decide::WhatIfRun> begin_what_if() {
     clock.advance_to(clock.next_event());
-    auto shadow = rollout.shadow_run({});
+    auto what_if = rollout.what_if_run({});
     clock.decide();
-    return shadow;
+    return what_if;
   }
 
-  void ask(decide::ShadowRun* shadow) {
+  void ask(decide::WhatIfRun* what_if) {
     const auto layouts = static_cast<std::uint64_t>(mig::numbered_layouts_count(*options.model));
     const decide::LayoutRequest request{
         GpuId{static_cast<std::uint32_t>(rng.below(options.gpus))},
         *mig::numbered_layout(*options.model, static_cast<int>(rng.below(layouts)) + 1)};
     clock.changes.request(request.gpu, request.layout);
-    if (shadow != nullptr) shadow->request(clock.world.now, request);
+    if (what_if != nullptr) what_if->request(clock.world.now, request);
   }
 
   double joules() {
@@ -145,7 +145,7 @@ struct Followed {
   Rng rng;
 };
 
-TEST(ShadowRun, ToldWhatHappensItCostsWhatTheRunCosts) {
+TEST(WhatIfRun, ToldWhatHappensItCostsWhatTheRunCosts) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE(seed);
@@ -154,14 +154,14 @@ TEST(ShadowRun, ToldWhatHappensItCostsWhatTheRunCosts) {
     Followed run(each, seed);
     for (int i = 0; i < 5; ++i) run.step(nullptr);
     if (run.clock.next_event() == Micros::max()) continue;
-    const auto shadow = run.begin_shadow();
+    const auto what_if = run.begin_what_if();
     const double joules_before = run.joules();
     const Micros tardiness_before = run.clock.world.tally.tardiness_sum();
     while (run.clock.arrivals_left() || run.clock.world.jobs.size() > 0) {
-      if (!run.step(shadow.get())) break;
+      if (!run.step(what_if.get())) break;
     }
     if (run.clock.world.jobs.size() > 0) continue;  // a layout asked for has stranded a job
-    const decide::ShadowCost cost = shadow->cost_until(run.clock.world.now, {});
+    const decide::WhatIfCost cost = what_if->cost_until(run.clock.world.now, {});
     const double tardiness =
         (run.clock.world.tally.tardiness_sum() - tardiness_before).to_seconds();
     EXPECT_DOUBLE_EQ(cost.tardiness_s, tardiness);
@@ -309,11 +309,11 @@ TEST(Guarded, ABaseThatIsNotBegunWithIsTakenWhenTheGuardTripsAndNotBefore) {
   EXPECT_EQ(guarded_with(policies::Trust::kNo).repartitions, 4U);
 }
 
-// Counts the shadow runs it was asked for.
+// Counts the what-if runs it was asked for.
 class Counting : public decide::Forecaster {
  public:
   decide::ForecastCost forecast(const decide::ForecastQuestion&) override { return {}; }
-  std::unique_ptr<decide::ShadowRun> shadow_run(std::span<const GpuId>) override {
+  std::unique_ptr<decide::WhatIfRun> what_if_run(std::span<const GpuId>) override {
     ++runs;
     return std::make_unique<Free>();
   }
@@ -321,11 +321,11 @@ class Counting : public decide::Forecaster {
   int runs = 0;
 
  private:
-  class Free : public decide::ShadowRun {
+  class Free : public decide::WhatIfRun {
    public:
     void add_job(const workload::Job&) override {}
     void request(Micros, const decide::LayoutRequest&) override {}
-    decide::ShadowCost cost_until(Micros, std::span<const mig::Layout>) override { return {1, 0}; }
+    decide::WhatIfCost cost_until(Micros, std::span<const mig::Layout>) override { return {1, 0}; }
   };
 };
 

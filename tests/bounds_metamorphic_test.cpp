@@ -62,16 +62,16 @@ double tolerance_of(const Bound& bound) {
 std::map<std::string, Total> totals(const Case& each) {
   Fleet fleet = each.fleet;
   fleet.power = &each.power;
-  const Result<Instance> instance = make_instance(each.trace, fleet);
-  EXPECT_TRUE(instance.ok());
+  const Result<Problem> problem = make_problem(each.trace, fleet);
+  EXPECT_TRUE(problem.ok());
   Request request;
   request.et_a = 1e-3;
   request.use_mip = false;
-  const Report report = find_bounds(*instance, request);
+  const BoundReport report = find_bounds(*problem, request);
   std::map<std::string, Total> found;
   for (const Bound& bound : report.bounds) {
     if (bound.skipped()) continue;
-    const double jobs = static_cast<double>(instance->jobs.size());
+    const double jobs = static_cast<double>(problem->jobs.size());
     const double value = bound.value * (bound.kind == Kind::kEnergy ? 1 : jobs);
     const Total total{value, tolerance_of(bound)};
     found[fmt::format("{} {}", name_of(bound.kind), bound.name)] = total;

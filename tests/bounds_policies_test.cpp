@@ -15,20 +15,21 @@ namespace {
 // Figures of a run are sums of doubles.
 constexpr double kRounding = 1e-9;
 
-bounds::Report report_of(const workload::Trace& trace, const sim::RunOptions& options, int rounds) {
-  const auto instance =
-      bounds::make_instance(trace, {options.model, options.power, options.gpus, options.horizon});
-  EXPECT_TRUE(instance.ok());
+bounds::BoundReport report_of(const workload::Trace& trace, const sim::RunOptions& options,
+                              int rounds) {
+  const auto problem =
+      bounds::make_problem(trace, {options.model, options.power, options.gpus, options.horizon});
+  EXPECT_TRUE(problem.ok());
   bounds::Request request;
   request.et_a = options.et_a;
   request.rounds = rounds;
   request.use_mip = false;
   const bool whole = options.preemption.mode == decide::Preemption::Mode::kNone;
   request.runs = whole ? bounds::Runs::kWhole : bounds::Runs::kSplit;
-  return bounds::find_bounds(*instance, request);
+  return bounds::find_bounds(*problem, request);
 }
 
-void expect_none_beaten(const bounds::Report& report, const sim::RunResult& result,
+void expect_none_beaten(const bounds::BoundReport& report, const sim::RunResult& result,
                         const std::string& who) {
   const std::array<double, 3> reached{result.energy_j, result.mean_tardiness_s, result.et};
   for (const bounds::Bound& bound : report.bounds) {
@@ -50,7 +51,7 @@ TEST_P(EverySchedulerAndItsBounds, OnRandomCases) {
     if (each.trace.jobs.empty()) continue;
     const Result<sim::RunResult> result = cases::run_engine(each);
     ASSERT_TRUE(result.ok()) << result.error().message;
-    const bounds::Report report = report_of(each.trace, cases::options_of(each), 10);
+    const bounds::BoundReport report = report_of(each.trace, cases::options_of(each), 10);
     expect_none_beaten(report, *result, GetParam() + ", case " + std::to_string(seed));
   }
 }
@@ -81,7 +82,7 @@ TEST_P(EverySchedulerAndItsBounds, WithoutPreemption) {
     if (each.trace.jobs.empty()) continue;
     const Result<sim::RunResult> result = cases::run_engine(each);
     if (!result) continue;  // some need preemption to get every job through
-    const bounds::Report report = report_of(each.trace, cases::options_of(each), 5);
+    const bounds::BoundReport report = report_of(each.trace, cases::options_of(each), 5);
     expect_none_beaten(report, *result, GetParam() + ", case " + std::to_string(seed));
     for (const bounds::Bound& bound : report.bounds) {
       bounded += bound.name == bounds::kNonPreemptive ? 1 : 0;
@@ -99,7 +100,7 @@ TEST(EveryRepartitionerAndItsBounds, OnThreeHoursOfThePapersDay) {
   options.power = &options.model->power_curves.front();
   options.gpus = 4;
   options.horizon = Micros::seconds(3 * 3600);
-  const bounds::Report report = report_of(trace, options, 30);
+  const bounds::BoundReport report = report_of(trace, options, 30);
   EXPECT_GT(report.best(bounds::Kind::kTardiness)->value, 0);
   for (const sim::RepartitionCost cost :
        {sim::RepartitionCost::kMeasured, sim::RepartitionCost::kPaper}) {

@@ -12,24 +12,24 @@
 namespace partita::bounds {
 namespace {
 
-constexpr std::uint64_t kInstances = 10;
+constexpr std::uint64_t kProblems = 10;
 constexpr double kSecondsMax = 10;
 constexpr std::size_t kJobs = 50;
 
-Instance instance_of(const Result<workload::Trace>& trace, std::uint32_t gpus) {
+Problem problem_of(const Result<workload::Trace>& trace, std::uint32_t gpus) {
   const mig::GpuModel* model = *mig::find_gpu("a100-40gb");
-  return *make_instance(*trace, {model, &model->power_curves.front(), gpus, Micros{}});
+  return *make_problem(*trace, {model, &model->power_curves.front(), gpus, Micros{}});
 }
 
-Instance fifty_jobs(std::uint64_t seed, bool linear) {
+Problem fifty_jobs(std::uint64_t seed, bool linear) {
   workload::PoissonOptions options;
   options.jobs = kJobs;
   const experiment::DaySource mixed = experiment::poisson_days(options);
-  return instance_of(linear ? experiment::linearised(mixed).make(seed) : mixed.make(seed), 4);
+  return problem_of(linear ? experiment::linearised(mixed).make(seed) : mixed.make(seed), 4);
 }
 
 // The first 50 jobs that arrive at or after noon of a smart-mig day at rate 20.
-Instance fifty_jobs_of_a_day(std::uint64_t seed, std::uint32_t gpus, bool linear) {
+Problem fifty_jobs_of_a_day(std::uint64_t seed, std::uint32_t gpus, bool linear) {
   const experiment::DaySource days = experiment::papers_days({});
   const auto day = linear ? experiment::linearised(days).make(seed) : days.make(seed);
   workload::Trace cut;
@@ -42,7 +42,7 @@ Instance fifty_jobs_of_a_day(std::uint64_t seed, std::uint32_t gpus, bool linear
     moved.deadline = job.deadline - noon;
     cut.add(moved, std::to_string(cut.jobs.size()));
   }
-  return instance_of(cut, gpus);
+  return problem_of(cut, gpus);
 }
 
 // In sums of seconds: what is reported without the program, what our tree proves of the program,
@@ -60,18 +60,18 @@ double seconds_now() {
   return std::chrono::duration<double>(now).count();
 }
 
-Sums bounds_of(const Instance& instance, const SlotProgram& program) {
+Sums bounds_of(const Problem& problem, const SlotProgram& program) {
   Request request;
   request.kinds = {Kind::kTardiness};
   request.use_mip = false;
-  const Report report = find_bounds(instance, request);
+  const BoundReport report = find_bounds(problem, request);
   Sums sums;
-  sums.ours = report.best(Kind::kTardiness)->value * static_cast<double>(instance.jobs.size());
+  sums.ours = report.best(Kind::kTardiness)->value * static_cast<double>(problem.jobs.size());
   const double end = seconds_now() + kSecondsMax;
   TreeEffort effort;
   effort.seconds_left = [end] { return end - seconds_now(); };
   const TreeFound found = search_tree(program, effort);
-  const Result<double> proven = proven_tardiness_s(instance, found.tree);
+  const Result<double> proven = proven_tardiness_s(problem, found.tree);
   EXPECT_TRUE(proven.ok());
   sums.tree = proven ? *proven : 0;
   sums.incumbent = found.incumbent_s;
@@ -90,10 +90,10 @@ void print(std::string_view what, std::uint64_t seed, const Sums& sums) {
 
 // What the program's optimum is known to be at most and at least, and that what is reported is
 // within two slots a job of it. True if the optimum is known.
-bool expect_within_two_slots(const Instance& instance, const Sums& sums) {
-  const double missed = 2 * static_cast<double>(instance.jobs.size()) * sums.program.slot_s;
+bool expect_within_two_slots(const Problem& problem, const Sums& sums) {
+  const double missed = 2 * static_cast<double>(problem.jobs.size()) * sums.program.slot_s;
   // What is taken off Cbc's value for its tolerances: a millionth of all there is to charge.
-  const double span = static_cast<double>(instance.jobs.size()) * slots_end(instance) * 1e-6;
+  const double span = static_cast<double>(problem.jobs.size()) * slots_end(problem) * 1e-6;
   const double slack = 1e-4 * (1 + sums.incumbent) + 2e-6 * span;
   const double reported = std::max(sums.ours, sums.tree);
   EXPECT_GE(reported, sums.program.total_s - missed);
@@ -110,9 +110,9 @@ bool expect_within_two_slots(const Instance& instance, const Sums& sums) {
 }
 
 // With slots of a size for which the program can be solved; what is asked scales with them.
-SlotProgram coarse_program(const Instance& instance, std::size_t slots) {
-  const double slot = slots_end(instance) / static_cast<double>(slots);
-  return slot_program(instance, static_cast<std::int64_t>(slot) + 1, slots);
+SlotProgram coarse_program(const Problem& problem, std::size_t slots) {
+  const double slot = slots_end(problem) / static_cast<double>(slots);
+  return slot_program(problem, static_cast<std::int64_t>(slot) + 1, slots);
 }
 
 // Lightly and heavily loaded: 8 and 3 GPUs; with jobs as they are, and linear ones.
@@ -122,12 +122,12 @@ TEST(TheProgramOfFiftyJobs, IsWithinTwoSlotsAJobOfWhatIsReportedOnCutDays) {
   for (const std::uint32_t gpus : {8u, 3u}) {
     for (const bool linear : {false, true}) {
       for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        const Instance instance = fifty_jobs_of_a_day(seed, gpus, linear);
-        ASSERT_EQ(instance.jobs.size(), kJobs);
-        const Sums sums = bounds_of(instance, coarse_program(instance, 24));
+        const Problem problem = fifty_jobs_of_a_day(seed, gpus, linear);
+        ASSERT_EQ(problem.jobs.size(), kJobs);
+        const Sums sums = bounds_of(problem, coarse_program(problem, 24));
         print(fmt::format("{} GPUs, {} jobs", gpus, linear ? "linear" : "mixed"), seed, sums);
         ++all;
-        solved += expect_within_two_slots(instance, sums) ? 1 : 0;
+        solved += expect_within_two_slots(problem, sums) ? 1 : 0;
       }
     }
   }
@@ -139,16 +139,16 @@ TEST(TheProgramOfFiftyJobs, IsWithinTwoSlotsAJobOfWhatIsReportedOnCutDays) {
 // exceeds; and ours alone comes as near.
 TEST(TheProgramOfFiftyJobs, IsWithinTwoSlotsAJobOfWhatIsReportedForLinearJobs) {
   int solved = 0;
-  for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
-    const Instance instance = fifty_jobs(seed, true);
-    const Sums sums = bounds_of(instance, mip_program(instance, 1));
+  for (std::uint64_t seed = 1; seed <= kProblems; ++seed) {
+    const Problem problem = fifty_jobs(seed, true);
+    const Sums sums = bounds_of(problem, mip_program(problem, 1));
     print("linear", seed, sums);
     // The best solution of the program is no less than its optimum: near it is near both.
     const double missed = 2 * kJobs * sums.program.slot_s;
     EXPECT_GE(std::max(sums.ours, sums.tree), sums.incumbent - missed) << seed;
-    solved += expect_within_two_slots(instance, sums) ? 1 : 0;
+    solved += expect_within_two_slots(problem, sums) ? 1 : 0;
   }
-  fmt::print("{} of {} programs were solved\n", solved, kInstances);
+  fmt::print("{} of {} programs were solved\n", solved, kProblems);
   EXPECT_GT(solved, 0);
 }
 
@@ -156,11 +156,11 @@ TEST(TheProgramOfFiftyJobs, IsWithinTwoSlotsAJobOfWhatIsReportedForLinearJobs) {
 TEST(TheProgramOfFiftyJobs, ProvesLessThanWhatIsReportedForMixedJobs) {
   double ours = 0;
   double program = 0;
-  for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
-    const Instance instance = fifty_jobs(seed, false);
-    const Sums sums = bounds_of(instance, mip_program(instance, 1));
+  for (std::uint64_t seed = 1; seed <= kProblems; ++seed) {
+    const Problem problem = fifty_jobs(seed, false);
+    const Sums sums = bounds_of(problem, mip_program(problem, 1));
     print("mixed", seed, sums);
-    expect_within_two_slots(instance, sums);
+    expect_within_two_slots(problem, sums);
     ours += sums.ours;
     program += sums.program.total_s;
   }

@@ -1,5 +1,5 @@
-// Defragmentation: jobs that can be resumed make room for one that needs a larger slice, where that
-// pays.
+// Defragmentation: jobs that can be resumed make space for one that needs a larger slice, where
+// that pays.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST_F(TwoGpusInPieces, NothingMovesWhenTheWaitCostsLess) {
   EXPECT_EQ(result(Mode::kPays).preemptions, 0U);
 }
 
-TEST_F(TwoGpusInPieces, OtherModesMoveNobodyForRoom) {
+TEST_F(TwoGpusInPieces, OtherModesMoveNobodyForSpace) {
   for (const Mode mode : {Mode::kFree, Mode::kCost, Mode::kNone}) {
     const sim::RunResult other = result(mode);
     EXPECT_EQ(other.preemptions, 0U);
@@ -129,8 +129,8 @@ TEST_F(TwoGpusInPieces, MovesCanBeSwitchedOff) {
   EXPECT_GT(waits_s(*off), 8 * kHour);
 }
 
-// The small job came first, and would be first to get the room that it left.
-TEST_F(TwoGpusInPieces, RoomIsKeptForTheJobItWasMadeFor) {
+// The small job came first, and would be first to get the space that it left.
+TEST_F(TwoGpusInPieces, SpaceIsKeptForTheJobItWasMadeFor) {
   trace_ = {};
   add(job_on(4, 0, kHour));
   add(job_on(3, 0, 12 * kHour));

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/door.h"
+#include "api/authentication.h"
 #include "api/service.h"
 #include "api/test_support.h"
 
@@ -109,8 +109,8 @@ class Daemon {
   void handle(const api::Request& request, const api::Caller& caller) {
     const store::Contents before = kept_.contents;
     api::Handled handled = api::Service(*controller_, around_).handle(request, caller, 7);
-    if (const auto* answer = std::get_if<api::Answer>(&handled)) {
-      check(*answer, caller);
+    if (const auto* response = std::get_if<api::Response>(&handled)) {
+      check(*response, caller);
       require(before == kept_.contents);
       return;
     }
@@ -120,22 +120,22 @@ class Daemon {
     const control::Turn turn = controller_->step(now_, inputs);
     kept_.commit(turn.batch);
     require(turn.replies.size() == 1);
-    const api::Answer answer = api::Service(*controller_, around_).answer_to(turn.replies[0]);
-    check(answer, caller);
-    if (answer.status >= 400) require(before == kept_.contents);
-    if (answer.status < 400) check_accepted(turn.replies[0], caller);
+    const api::Response response = api::Service(*controller_, around_).response_to(turn.replies[0]);
+    check(response, caller);
+    if (response.status >= 400) require(before == kept_.contents);
+    if (response.status < 400) check_accepted(turn.replies[0], caller);
   }
 
-  void check(const api::Answer& answer, const api::Caller& caller) {
-    const bool known = answer.status == 200 || answer.status == 201 || answer.status == 400 ||
-                       answer.status == 403 || answer.status == 404 || answer.status == 405 ||
-                       answer.status == 409 || answer.status == 429;
-    require(known && !api::to_bytes(answer, true).empty());
-    if (answer.type == "application/json") {
-      require(!nlohmann::json::parse(answer.body, nullptr, false).is_discarded());
+  void check(const api::Response& response, const api::Caller& caller) {
+    const bool known = response.status == 200 || response.status == 201 || response.status == 400 ||
+                       response.status == 403 || response.status == 404 || response.status == 405 ||
+                       response.status == 409 || response.status == 429;
+    require(known && !api::to_bytes(response, true).empty());
+    if (response.type == "application/json") {
+      require(!nlohmann::json::parse(response.body, nullptr, false).is_discarded());
     }
     const bool others = !caller.admin && caller.uid != kAnn;
-    if (others && !said_secret_) require(answer.body.find(kSecret) == std::string::npos);
+    if (others && !said_secret_) require(response.body.find(kSecret) == std::string::npos);
   }
 
   void check_accepted(const control::Reply& reply, const api::Caller& caller) {

@@ -153,31 +153,32 @@ Parsed parse_request(std::string_view bytes) {
   return parsed;
 }
 
-Answer error_answer(int status, std::string_view message, std::int64_t retry_after_s) {
+Response error_response(int status, std::string_view message, std::int64_t retry_after_s) {
   nlohmann::ordered_json json;
   json["error"]["code"] = status;
   json["error"]["message"] = message;
-  Answer answer;
-  answer.status = status;
-  answer.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  Response response;
+  response.status = status;
+  response.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   if (status == 429 || status == 503) {
-    answer.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
+    response.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
   }
-  return answer;
+  return response;
 }
 
-std::string to_bytes(const Answer& answer, bool keep_alive) {
-  std::string bytes = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", answer.status,
-                                  reason_of(answer.status), answer.type);
-  for (const auto& [name, value] : answer.headers) bytes += fmt::format("{}: {}\r\n", name, value);
+std::string to_bytes(const Response& response, bool keep_alive) {
+  std::string bytes = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
+                                  reason_of(response.status), response.type);
+  for (const auto& [name, value] : response.headers)
+    bytes += fmt::format("{}: {}\r\n", name, value);
   bytes += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
-  if (answer.stream) {
+  if (response.stream) {
     bytes += "Connection: close\r\n\r\n";
   } else {
-    bytes += fmt::format("Content-Length: {}\r\n{}\r\n", answer.body.size(),
+    bytes += fmt::format("Content-Length: {}\r\n{}\r\n", response.body.size(),
                          keep_alive ? "" : "Connection: close\r\n");
   }
-  return bytes + answer.body;
+  return bytes + response.body;
 }
 
 }  // namespace partita::api

@@ -1,4 +1,4 @@
-// HTTP/1.1 as far as the daemon speaks it: requests out of bytes, and bytes out of answers.
+// HTTP/1.1 as far as the daemon speaks it: requests out of bytes, and bytes out of responses.
 //
 // Requests have a length or no body; chunks, upgrades and continuation lines are refused. Nothing
 // here allocates more than the limits say, whatever comes in.
@@ -42,7 +42,7 @@ struct Parsed {
 // Reads one request from the front of `bytes`.
 Parsed parse_request(std::string_view bytes);
 
-struct Answer {
+struct Response {
   int status = 200;
   std::string type = "application/json";
   std::string body;
@@ -51,8 +51,8 @@ struct Answer {
 };
 
 // {"error": {"code": ..., "message": ...}}; with 429 and 503, when to come back.
-Answer error_answer(int status, std::string_view message, std::int64_t retry_after_s = 1);
+Response error_response(int status, std::string_view message, std::int64_t retry_after_s = 1);
 
-std::string to_bytes(const Answer& answer, bool keep_alive);
+std::string to_bytes(const Response& response, bool keep_alive);
 
 }  // namespace partita::api

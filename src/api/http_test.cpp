@@ -76,9 +76,10 @@ TEST(Http, RandomBytesDoNoHarm) {
 }
 
 TEST(Http, RefusalsThatPassSayWhenToComeBack) {
-  EXPECT_NE(to_bytes(error_answer(429, "full"), true).find("Retry-After: 1"), std::string::npos);
-  EXPECT_NE(to_bytes(error_answer(503, "closed"), true).find("Retry-After: 1"), std::string::npos);
-  EXPECT_EQ(to_bytes(error_answer(400, "bad"), true).find("Retry-After"), std::string::npos);
+  EXPECT_NE(to_bytes(error_response(429, "full"), true).find("Retry-After: 1"), std::string::npos);
+  EXPECT_NE(to_bytes(error_response(503, "closed"), true).find("Retry-After: 1"),
+            std::string::npos);
+  EXPECT_EQ(to_bytes(error_response(400, "bad"), true).find("Retry-After"), std::string::npos);
 }
 
 }  // namespace

@@ -122,14 +122,14 @@ template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
 
 template <typename View>
-Json schema_of_answer() {
+Json schema_of_response() {
   return schema_of<View>(Way::kShown);
 }
-template Json schema_of_answer<control::JobHead<>>();
-template Json schema_of_answer<control::OwnJob<>>();
-template Json schema_of_answer<control::WholeJob>();
-template Json schema_of_answer<control::GpuView>();
-template Json schema_of_answer<StatusView>();
+template Json schema_of_response<control::JobHead<>>();
+template Json schema_of_response<control::OwnJob<>>();
+template Json schema_of_response<control::WholeJob>();
+template Json schema_of_response<control::GpuView>();
+template Json schema_of_response<StatusView>();
 
 Json schema_of_submission() {
   return object_schema(Way::kSent, [](auto visit) {

@@ -10,13 +10,13 @@ namespace partita::api {
 
 using Json = nlohmann::ordered_json;
 
-// Of the views that are answers: those of control/views.h and StatusView.
+// Of the views that are responses: those of control/views.h and StatusView.
 template <typename View>
 Json json_of(const View& view);
 
 // Schemas of OpenAPI 3.0.
 template <typename View>
-Json schema_of_answer();
+Json schema_of_response();
 Json schema_of_submission();
 
 }  // namespace partita::api

@@ -93,16 +93,16 @@ Content content_of(RouteId route) {
       return {kJson, list_schema("jobs", {{"type", "integer"}})};
     case RouteId::kListJobs:
       return {kJson, list_schema("jobs", {{"anyOf",
-                                           {schema_of_answer<control::OwnJob<>>(),
-                                            schema_of_answer<control::JobHead<>>()}}})};
+                                           {schema_of_response<control::OwnJob<>>(),
+                                            schema_of_response<control::JobHead<>>()}}})};
     case RouteId::kShowJob:
-      return {kJson, schema_of_answer<control::WholeJob>()};
+      return {kJson, schema_of_response<control::WholeJob>()};
     case RouteId::kJobOutput:
       return {"application/octet-stream", {{"type", "string"}, {"format", "binary"}}};
     case RouteId::kGpus:
-      return {kJson, list_schema("gpus", schema_of_answer<control::GpuView>())};
+      return {kJson, list_schema("gpus", schema_of_response<control::GpuView>())};
     case RouteId::kStatus:
-      return {kJson, schema_of_answer<StatusView>()};
+      return {kJson, schema_of_response<StatusView>()};
     case RouteId::kEvents:
       return {"text/event-stream", text};
     case RouteId::kMetrics:

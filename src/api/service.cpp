@@ -23,11 +23,11 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Answer json_answer(const Json& json, int status = 200) {
-  Answer answer;
-  answer.status = status;
-  answer.body = text_of(json);
-  return answer;
+Response json_response(const Json& json, int status = 200) {
+  Response response;
+  response.status = status;
+  response.body = text_of(json);
+  return response;
 }
 
 bool owns(const Caller& caller, const Job& job) {
@@ -40,22 +40,23 @@ Handled Service::handle(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const Match match = match_route(request.method, request.path);
   if (match.route == nullptr) {
-    return match.wrong_method ? error_answer(405, "this path does not take that method")
-                              : error_answer(404, "there is no such path");
+    return match.wrong_method ? error_response(405, "this path does not take that method")
+                              : error_response(404, "there is no such path");
   }
   if (caller.scope < match.route->scope) {
-    return error_answer(403, fmt::format("this takes a token of scope {}, and the one shown has {}",
-                                         name_of(match.route->scope), name_of(caller.scope)));
+    return error_response(403,
+                          fmt::format("this takes a token of scope {}, and the one shown has {}",
+                                      name_of(match.route->scope), name_of(caller.scope)));
   }
   const bool of_job = match.id != 0;
   const Job* job = of_job ? controller_.find(match.id) : nullptr;
   if (of_job && job == nullptr) {
-    return error_answer(404, fmt::format("there is no job {}", match.id));
+    return error_response(404, fmt::format("there is no job {}", match.id));
   }
   const bool owner = job != nullptr && caller.uid == job->owner.uid;
   const Role role = caller.admin ? Role::kAdmin : owner ? Role::kOwner : Role::kUser;
   if (!may(*match.route, role)) {
-    return error_answer(403, fmt::format("job {} belongs to somebody else", match.id));
+    return error_response(403, fmt::format("job {} belongs to somebody else", match.id));
   }
   switch (match.route->id) {
     case RouteId::kSubmit:
@@ -63,7 +64,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kListJobs:
       return list_jobs(request, caller);
     case RouteId::kShowJob:
-      return json_answer(
+      return json_response(
           json_of(control::whole_view_of(controller_, *job, around_.events(job->id, kEventsMax))));
     case RouteId::kCancelJob:
       return Handled(control::Input(control::Cancel{ticket, match.id}));
@@ -74,82 +75,82 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kStatus:
       return status();
     case RouteId::kEvents: {
-      Answer answer;
-      answer.type = "text/event-stream";
-      answer.stream = true;
-      answer.body = ": follows\n\n";
-      return answer;
+      Response response;
+      response.type = "text/event-stream";
+      response.stream = true;
+      response.body = ": follows\n\n";
+      return response;
     }
     case RouteId::kMetrics: {
-      Answer answer;
-      answer.type = "text/plain; version=0.0.4";
-      answer.body = metrics_text(controller_, around_);
-      return answer;
+      Response response;
+      response.type = "text/plain; version=0.0.4";
+      response.body = metrics_text(controller_, around_);
+      return response;
     }
     case RouteId::kOpenApi: {
-      Answer answer;
-      answer.body = openapi_document(around_.version);
-      return answer;
+      Response response;
+      response.body = openapi_document(around_.version);
+      return response;
     }
   }
-  return error_answer(404, "there is no such path");
+  return error_response(404, "there is no such path");
 }
 
 Handled Service::submit(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const std::string closed = around_.why_closed();
-  if (!closed.empty()) return error_answer(503, closed);
+  if (!closed.empty()) return error_response(503, closed);
   const bool nobody = around_.uid_min > 0 && caller.uid == kNobody;
   if (caller.uid < around_.uid_min || nobody) {
-    return error_answer(403, fmt::format("jobs of user {} are not run here: users below {} and "
-                                         "nobody are the system's",
-                                         caller.uid, around_.uid_min));
+    return error_response(403, fmt::format("jobs of user {} are not run here: users below {} and "
+                                           "nobody are the system's",
+                                           caller.uid, around_.uid_min));
   }
   const Micros wait = caller.admin ? Micros{} : around_.wait_to_submit(caller.uid);
   if (wait > Micros{}) {
     const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
-    return error_answer(429,
-                        fmt::format("that is too many submissions; come back in {} s, or submit "
-                                    "an array",
-                                    seconds),
-                        seconds);
+    return error_response(429,
+                          fmt::format("that is too many submissions; come back in {} s, or submit "
+                                      "an array",
+                                      seconds),
+                          seconds);
   }
   Result<control::Submit> parsed = parse_submission(request.body);
-  if (!parsed) return error_answer(400, parsed.error().message);
+  if (!parsed) return error_response(400, parsed.error().message);
   parsed->ticket = ticket;
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
   if (parsed->spec.name.empty()) parsed->spec.name = "job";
   return Handled(std::in_place_type<control::Input>, *std::move(parsed));
 }
 
-Answer Service::answer_to(const control::Reply& reply) const {
+Response Service::response_to(const control::Reply& reply) const {
   switch (reply.kind) {
     case control::Reply::Kind::kAccepted:
     case control::Reply::Kind::kCancelled: {
       Json json;
       json["jobs"] = reply.jobs;
-      return json_answer(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
+      return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
     }
     case control::Reply::Kind::kNotFound:
-      return error_answer(404, reply.message);
+      return error_response(404, reply.message);
     case control::Reply::Kind::kConflict:
-      return error_answer(409, reply.message);
+      return error_response(409, reply.message);
     case control::Reply::Kind::kRefused:
-      return error_answer(400, reply.message);
+      return error_response(400, reply.message);
     case control::Reply::Kind::kFull:
-      return error_answer(429, reply.message);
+      return error_response(429, reply.message);
   }
-  return error_answer(500, "no answer");
+  return error_response(500, "no answer");
 }
 
-Answer Service::list_jobs(const Request& request, const Caller& caller) const {
+Response Service::list_jobs(const Request& request, const Caller& caller) const {
   const std::string_view wanted = request.parameter("state");
   const bool active = wanted == "active";
   const auto state = control::job_state_of(wanted);
   if (!wanted.empty() && !active && !state) {
-    return error_answer(400,
-                        "state is active, or one of queued, starting, running, restarting, "
-                        "cancelling, done, failed, cancelled, lost");
+    return error_response(400,
+                          "state is active, or one of queued, starting, running, restarting, "
+                          "cancelling, done, failed, cancelled, lost");
   }
   const auto limit = parse_int(request.parameter("limit")).value_or(1'000);
   const auto most = static_cast<std::size_t>(
@@ -165,30 +166,30 @@ Answer Service::list_jobs(const Request& request, const Caller& caller) const {
     json["jobs"].push_back(owns(caller, job) ? json_of(control::own_view_of(job))
                                              : json_of(control::head_of(job)));
   }
-  return json_answer(json);
+  return json_response(json);
 }
 
-Answer Service::output(const Request& request, const Job& job) const {
+Response Service::output(const Request& request, const Job& job) const {
   const auto offset = parse_int(request.parameter("offset")).value_or(0);
-  if (offset < 0) return error_answer(400, "offset is a number of bytes from 0");
-  Answer answer;
-  answer.type = "application/octet-stream";
-  answer.body = around_.output(job.id, static_cast<std::uint64_t>(offset), kOutputMax);
-  answer.headers.emplace_back("Partita-State", std::string(control::name_of(job.state())));
-  return answer;
+  if (offset < 0) return error_response(400, "offset is a number of bytes from 0");
+  Response response;
+  response.type = "application/octet-stream";
+  response.body = around_.output(job.id, static_cast<std::uint64_t>(offset), kOutputMax);
+  response.headers.emplace_back("Partita-State", std::string(control::name_of(job.state())));
+  return response;
 }
 
-Answer Service::gpus(const Caller& caller) const {
+Response Service::gpus(const Caller& caller) const {
   Json json;
   json["gpus"] = Json::array();
   const auto own = [&](const Job& job) { return owns(caller, job); };
   for (const control::GpuView& gpu : control::gpu_views_of(controller_, own)) {
     json["gpus"].push_back(json_of(gpu));
   }
-  return json_answer(json);
+  return json_response(json);
 }
 
-Answer Service::status() const {
+Response Service::status() const {
   StatusView view;
   view.version = around_.version;
   view.backend = around_.backend;
@@ -197,7 +198,7 @@ Answer Service::status() const {
   view.closed = around_.why_closed();
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();
-  return json_answer(json_of(view));
+  return json_response(json_of(view));
 }
 
 std::optional<std::string> Service::event_text(const control::EventView& event,

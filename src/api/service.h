@@ -1,4 +1,4 @@
-// Service: a request and who sent it in; an answer, or an input for the controller, out.
+// Service: a request and who sent it in; a response, or an input for the controller, out.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ struct StatusView {
   }
 };
 
-// An answer now, or an input whose reply carries the ticket.
-using Handled = std::variant<Answer, control::Input>;
+// A response now, or an input whose reply carries the ticket.
+using Handled = std::variant<Response, control::Input>;
 
 class Service {
  public:
@@ -67,7 +67,7 @@ class Service {
       : controller_(controller), around_(around) {}
 
   Handled handle(const Request& request, const Caller& caller, control::Ticket ticket) const;
-  Answer answer_to(const control::Reply& reply) const;
+  Response response_to(const control::Reply& reply) const;
 
   // What a follower of /v1/events sees of an event; nothing when it is not theirs to see.
   std::optional<std::string> event_text(const control::EventView& event,
@@ -75,10 +75,10 @@ class Service {
 
  private:
   Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
-  Answer list_jobs(const Request& request, const Caller& caller) const;
-  Answer output(const Request& request, const control::Job& job) const;
-  Answer gpus(const Caller& caller) const;
-  Answer status() const;
+  Response list_jobs(const Request& request, const Caller& caller) const;
+  Response output(const Request& request, const control::Job& job) const;
+  Response gpus(const Caller& caller) const;
+  Response status() const;
 
   const control::Controller& controller_;
   const Surroundings& around_;

@@ -41,16 +41,16 @@ class ServiceTest : public testing::Test {
   }
   static Caller caller(std::uint32_t uid) { return {uid, uid, uid == 0}; }
 
-  // The status of an answer; 0 when it goes to the controller.
+  // The status of a response; 0 when it goes to the controller.
   int status(std::uint32_t uid, const std::string& method, const std::string& path,
              const std::string& body = "") {
     const Handled handled = service_.handle(request(method, path, body), caller(uid), 7);
-    const auto* answer = std::get_if<Answer>(&handled);
-    return answer == nullptr ? 0 : answer->status;
+    const auto* response = std::get_if<Response>(&handled);
+    return response == nullptr ? 0 : response->status;
   }
   std::string body(std::uint32_t uid, const std::string& path) {
     const Handled handled = service_.handle(request("GET", path), caller(uid), 7);
-    return std::get<Answer>(handled).body;
+    return std::get<Response>(handled).body;
   }
   control::Reply submit(std::uint32_t uid, const std::string& text) {
     Handled handled = service_.handle(request("POST", "/v1/jobs", text), caller(uid), 7);
@@ -97,8 +97,8 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
         const Handled handled = service_.handle(
             request(std::string(route.method), path, R"({"argv":["x"],"directory":"/"})"), holder,
             7);
-        const auto* answer = std::get_if<Answer>(&handled);
-        const int got = answer == nullptr ? 0 : answer->status;
+        const auto* response = std::get_if<Response>(&handled);
+        const int got = response == nullptr ? 0 : response->status;
         const bool writes = route.method != "GET";
         EXPECT_EQ(writes, route.scope == Scope::kSubmit) << route.name;
         const bool allowed = may(route, role) && scope >= route.scope;
@@ -158,7 +158,7 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   around_.events = [&](std::int64_t, std::size_t) { return std::vector{event}; };
   const Service service(held, around_);
   const auto shown = [&](std::uint32_t uid, const char* path) {
-    return std::get<Answer>(service.handle(request("GET", path), caller(uid), 7)).body;
+    return std::get<Response>(service.handle(request("GET", path), caller(uid), 7)).body;
   };
   EXPECT_EQ(shown(kAnn, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
@@ -293,14 +293,14 @@ TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
       if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
       for (const std::uint32_t uid : {0U, kAnn, kBob}) {
         const Handled handled = service.handle(request("GET", path), caller(uid), 7);
-        const Answer& answer = std::get<Answer>(handled);
-        const Json content = schema_of(route, answer.status == 200 ? "200" : "default");
-        const std::string type = answer.type.substr(0, answer.type.find(';'));
+        const Response& response = std::get<Response>(handled);
+        const Json content = schema_of(route, response.status == 200 ? "200" : "default");
+        const std::string type = response.type.substr(0, response.type.find(';'));
         ASSERT_TRUE(content.contains(type)) << route.name << " " << type;
         if (type != "application/json") continue;
         Json schema = content[type]["schema"];
         if (schema.contains("$ref")) schema = document["components"]["schemas"]["Error"];
-        for (const std::string& each : misfits(schema, Json::parse(answer.body), path)) {
+        for (const std::string& each : misfits(schema, Json::parse(response.body), path)) {
           ADD_FAILURE() << each;
         }
         ++shown;
@@ -348,8 +348,7 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
         R"({"argv":["x"],"directory":"/","times_s":{"5":1}})",
         R"({"argv":["x"],"directory":"/","times_s":{"1":0}})",
         R"({"argv":["x"],"directory":"/","times_s":{"1":null}})",
-        R"({"argv":["x"],"directory":"/","times_s":[1]})",
-        R"({"argv":null,"directory":"/"})",
+        R"({"argv":["x"],"directory":"/","times_s":[1]})", R"({"argv":null,"directory":"/"})",
         R"({"argv":["x"],"directory":"/","deadline_s":-1})",
         R"({"argv":["x"],"directory":"/","array":0})",
         R"({"argv":["x"],"directory":"/","surprise":1})"}) {
@@ -382,9 +381,9 @@ TEST_F(ServiceTest, WhoSubmitsTooOftenIsToldWhenToComeBackAndAdminsAreNot) {
   };
   const std::string text = R"({"argv":["x"],"directory":"/"})";
   const Handled handled = service_.handle(request("POST", "/v1/jobs", text), caller(kAnn), 7);
-  const Answer& answer = std::get<Answer>(handled);
-  EXPECT_EQ(answer.status, 429);
-  EXPECT_EQ(answer.headers.at(0), (std::pair<std::string, std::string>("Retry-After", "3")));
+  const Response& response = std::get<Response>(handled);
+  EXPECT_EQ(response.status, 429);
+  EXPECT_EQ(response.headers.at(0), (std::pair<std::string, std::string>("Retry-After", "3")));
   EXPECT_EQ(status(kBob, "POST", "/v1/jobs", text), 0);
   EXPECT_EQ(status(kAnn, "GET", "/v1/jobs"), 200) << "looking is not submitting";
   around_.wait_to_submit = [](std::uint32_t) { return Micros{1}; };
@@ -466,14 +465,14 @@ TEST_F(ServiceTest, ForgedIdentitiesChangeNothingOnAnyRoute) {
       const Handled with = service_.handle(forged, caller(kBob), 7);
       const Handled without = service_.handle(plain, caller(kBob), 7);
       ASSERT_EQ(with.index(), without.index()) << route.name << name;
-      if (const auto* answer = std::get_if<Answer>(&with)) {
-        EXPECT_EQ(answer->status, std::get<Answer>(without).status) << route.name << name;
-        EXPECT_EQ(answer->body, std::get<Answer>(without).body) << route.name << name;
+      if (const auto* response = std::get_if<Response>(&with)) {
+        EXPECT_EQ(response->status, std::get<Response>(without).status) << route.name << name;
+        EXPECT_EQ(response->body, std::get<Response>(without).body) << route.name << name;
       } else if (route.id == RouteId::kSubmit) {
         EXPECT_EQ(std::get<control::Submit>(std::get<control::Input>(with)).owner.uid, kBob);
         Request body = plain;
         body.body = std::string(R"({"argv":["x"],"directory":"/",")") + name + R"(":0})";
-        EXPECT_EQ(std::get<Answer>(service_.handle(body, caller(kBob), 7)).status, 400) << name;
+        EXPECT_EQ(std::get<Response>(service_.handle(body, caller(kBob), 7)).status, 400) << name;
       }
     }
   }
@@ -490,8 +489,8 @@ TEST_F(ServiceTest, AFullQueueIsRefusedAndToldWhenToComeBack) {
   ASSERT_TRUE(submit.ok());
   const std::vector<control::Input> three(3, control::Input(*submit));
   const control::Turn turn = small.step(Micros{2}, three);
-  EXPECT_EQ(service_.answer_to(turn.replies.at(1)).status, 201);
-  EXPECT_EQ(service_.answer_to(turn.replies.at(2)).status, 429);
+  EXPECT_EQ(service_.response_to(turn.replies.at(1)).status, 201);
+  EXPECT_EQ(service_.response_to(turn.replies.at(2)).status, 429);
   EXPECT_EQ(small.jobs().size(), 2U);
   EXPECT_EQ(turn.batch.new_jobs.size(), 2U);
 }

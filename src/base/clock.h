@@ -1,4 +1,4 @@
-// Clock: the door to time. What waits or reads the time takes one, so that tests need not wait.
+// Clock: the source of time. What waits or reads the time takes one, so that tests need not wait.
 #pragma once
 
 #include "base/units.h"

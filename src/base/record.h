@@ -119,7 +119,7 @@ concept HasParts = requires(const T& value) {
 };
 
 // Where the fields of a T are visited: in T::fields, or each of T::parts, a tuple of references.
-// For a T of a room that knows nothing of records it is specialised.
+// For a T of a module that knows nothing of records it is specialised.
 template <typename T>
 struct Description {
   static void fields(auto& self, auto&& visit) requires(HasFields<T> || HasParts<T>) {

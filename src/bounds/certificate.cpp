@@ -142,7 +142,7 @@ Certificate read_certificate(const Json& json) {
 
 }  // namespace
 
-std::string to_text(const Certificate& certificate, const Instance& instance) {
+std::string to_text(const Certificate& certificate, const Problem& problem) {
   const Subject& subject = certificate.subject;
   Json json;
   json["format"] = kFormat;
@@ -154,7 +154,7 @@ std::string to_text(const Certificate& certificate, const Instance& instance) {
   json["et_a"] = subject.et_a;
   if (subject.runs == Runs::kWhole) json["preemption"] = kNoPreemption;
   Json modes = Json::array();
-  for (const Mode& mode : instance.modes) {
+  for (const Mode& mode : problem.modes) {
     modes.push_back({{"compute", mode.compute}, {"memory", mode.memory}});
   }
   json["modes"] = std::move(modes);
@@ -178,7 +178,7 @@ Result<Certificate> parse_certificate(std::string_view text) {
   }
 }
 
-std::vector<Verdict> verify(const Certificate& certificate, const Instance& instance) {
+std::vector<Verdict> verify(const Certificate& certificate, const Problem& problem) {
   std::vector<Verdict> verdicts;
   for (const Bound& bound : certificate.bounds) {
     Verdict verdict{bound.kind, bound.name, bound.value, 0, false, ""};
@@ -195,7 +195,7 @@ std::vector<Verdict> verify(const Certificate& certificate, const Instance& inst
       verdict.proven =
           sum_of(certificate.subject.et_a, best(Kind::kEnergy), best(Kind::kTardiness));
     } else {
-      const Result<double> proven = check_bound(instance, certificate.subject.et_a, bound);
+      const Result<double> proven = check_bound(problem, certificate.subject.et_a, bound);
       if (proven) verdict.proven = *proven;
       if (!proven) verdict.why = proven.error().message;
     }

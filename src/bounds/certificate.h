@@ -29,7 +29,7 @@ struct Certificate {
 };
 
 // JSON; docs/concepts/bounds.md describes it. Numbers are written so that they read back the same.
-std::string to_text(const Certificate& certificate, const Instance& instance);
+std::string to_text(const Certificate& certificate, const Problem& problem);
 Result<Certificate> parse_certificate(std::string_view text);
 
 // One bound of a certificate, checked.
@@ -41,6 +41,6 @@ struct Verdict {
   bool holds = false;
   std::string why;  // it does not, or cannot be checked
 };
-std::vector<Verdict> verify(const Certificate& certificate, const Instance& instance);
+std::vector<Verdict> verify(const Certificate& certificate, const Problem& problem);
 
 }  // namespace partita::bounds

@@ -9,13 +9,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace partita::bounds;
-  static const Instance instance = random_instance(1, 2, 1);
+  static const Problem problem = random_problem(1, 2, 1);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const partita::Result<Certificate> read = parse_certificate(text);
   if (!read) return 0;
-  verify(*read, instance);
-  const std::string written = to_text(*read, instance);
+  verify(*read, problem);
+  const std::string written = to_text(*read, problem);
   const partita::Result<Certificate> again = parse_certificate(written);
-  CHECK(again.ok() && to_text(*again, instance) == written);
+  CHECK(again.ok() && to_text(*again, problem) == written);
   return 0;
 }

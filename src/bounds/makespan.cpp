@@ -103,21 +103,21 @@ double Levels::rest() const {
 
 }  // namespace
 
-double linear_makespan(const Instance& instance) {
-  Levels levels(instance.gpus);
+double linear_makespan(const Problem& problem) {
+  Levels levels(problem.gpus);
   double now = 0;
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     levels.serve(job.release - now);
     now = job.release;
-    const double work = times_below(job.least_work(instance.modes), kWorkAsked);
-    levels.add(over_below(work, instance.compute_slices));
+    const double work = times_below(job.least_work(problem.modes), kWorkAsked);
+    levels.add(over_below(work, problem.compute_slices));
   }
   return add_below(now, levels.rest());
 }
 
-double least_makespan(const Instance& instance) {
-  double least = linear_makespan(instance);
-  for (const BoundJob& job : instance.jobs) {
+double least_makespan(const Problem& problem) {
+  double least = linear_makespan(problem);
+  for (const BoundJob& job : problem.jobs) {
     least = std::max(least, add_below(job.release, times_below(job.fastest(), kWorkAsked)));
   }
   return least;

@@ -36,17 +36,17 @@ constexpr std::size_t kLongerMax = 7;
 
 class Finder {
  public:
-  Finder(const Instance& instance, const Request& request)
-      : instance_(instance), request_(request), begin_(request.clock()) {}
+  Finder(const Problem& problem, const Request& request)
+      : problem_(problem), request_(request), begin_(request.clock()) {}
 
-  Report run();
+  BoundReport run();
 
  private:
   bool asked(Kind kind) const { return std::ranges::count(request_.kinds, kind) > 0; }
   double elapsed() const { return request_.clock() - begin_; }
   int rounds() const {
     if (request_.rounds > 0) return request_.rounds;
-    const std::size_t longer = kFewJobs / instance_.jobs.size();
+    const std::size_t longer = kFewJobs / problem_.jobs.size();
     return kRounds * static_cast<int>(std::clamp<std::size_t>(longer, 1, kLongerMax));
   }
   int rounds_by_mode() const {
@@ -54,7 +54,7 @@ class Finder {
     return std::max(usual, rounds());
   }
   double mean(double total) const {
-    return over_below(total, static_cast<double>(instance_.jobs.size()));
+    return over_below(total, static_cast<double>(problem_.jobs.size()));
   }
   template <typename Find>
   void add(Kind kind, std::string_view name, Find find);
@@ -66,10 +66,10 @@ class Finder {
   void add_mip();
   void add_sum();
 
-  const Instance& instance_;
+  const Problem& problem_;
   const Request& request_;
   double begin_;
-  Report report_;
+  BoundReport report_;
 };
 
 template <typename Find>
@@ -83,7 +83,7 @@ void Finder::add(Kind kind, std::string_view name, Find find) {
 
 void Finder::add_smart_mig() {
   add(Kind::kEnergy, "smart-mig", [&](Bound& bound) {
-    const Result<double> value = smart_mig_energy_j(instance_);
+    const Result<double> value = smart_mig_energy_j(problem_);
     if (value) bound.value = *value;
     if (!value) bound.status = "skipped: " + value.error().message;
   });
@@ -91,19 +91,19 @@ void Finder::add_smart_mig() {
 
 void Finder::add_prices(Kind kind, double until) {
   add(kind, "prices", [&](Bound& bound) {
-    const Weights weights = weights_of(kind, instance_, request_.et_a);
+    const Weights weights = weights_of(kind, problem_, request_.et_a);
     if (kind == Kind::kEnergy) {
-      bound.prices = steady_prices(instance_, weights);
+      bound.prices = steady_prices(problem_, weights);
     } else {
       Effort effort{.rounds = rounds(), .rounds_by_mode = rounds_by_mode()};
       effort.seconds_left = [this, until] {
         return until * kSearchShare * request_.seconds_max - elapsed();
       };
-      Found found = search_prices(instance_, weights, effort);
+      Found found = search_prices(problem_, weights, effort);
       if (found.out_of_time) bound.status = "time limit";
       bound.prices = std::move(found.grid);
     }
-    const Result<double> value = check_bound(instance_, request_.et_a, bound);
+    const Result<double> value = check_bound(problem_, request_.et_a, bound);
     CHECK(value.ok());
     bound.value = *value;
   });
@@ -119,10 +119,10 @@ void Finder::add_non_preemptive(Kind kind, double until) {
     effort.seconds_left = [this, until] {
       return until * kSearchShare * request_.seconds_max - elapsed();
     };
-    Found found = search_prices(instance_, weights_of(kind, instance_, request_.et_a), effort);
+    Found found = search_prices(problem_, weights_of(kind, problem_, request_.et_a), effort);
     if (found.out_of_time) bound.status = "time limit";
     bound.prices = std::move(found.grid);
-    const Result<double> value = check_bound(instance_, request_.et_a, bound);
+    const Result<double> value = check_bound(problem_, request_.et_a, bound);
     if (value) bound.value = *value;
     if (!value) bound.status = "skipped: " + value.error().message;
   });
@@ -140,7 +140,7 @@ MipBound Finder::best_mip() {
   MipBound best;
   for (std::size_t finer = 1; finer <= kMipFinerMax; finer *= 2) {
     const double begin = elapsed();
-    const MipBound mip = mip_tardiness(instance_, request_.seconds_max - begin, finer);
+    const MipBound mip = mip_tardiness(problem_, request_.seconds_max - begin, finer);
     const double took = elapsed() - begin;
     if (finer == 1 || mip.total_s > best.total_s) best = mip;
     const bool hope = took > 0 && kMipSlower * took < request_.seconds_max - elapsed();
@@ -155,20 +155,20 @@ void Finder::add_mip() {
       bound.status = "skipped: not asked for";
       return;
     }
-    if (instance_.jobs.size() > kMipJobsMax) {
+    if (problem_.jobs.size() > kMipJobsMax) {
       bound.status = fmt::format("skipped: more than {} jobs", kMipJobsMax);
       return;
     }
     TreeEffort effort;
     const double until = (1 - kTreeShare) * (request_.seconds_max - elapsed());
     effort.seconds_left = [this, until] { return request_.seconds_max - until - elapsed(); };
-    TreeBound ours = tree_tardiness(instance_, effort);
+    TreeBound ours = tree_tardiness(problem_, effort);
     const MipBound theirs = best_mip();
     const SlotTree& tree = ours.found.tree;
     const std::size_t leaves = tree.leaves();
     const std::string cases = fmt::format("{} {}", leaves, leaves == 1 ? "case" : "cases");
     bound.value = mean(ours.total_s);
-    bound.word = {"cbc", theirs.total_s / static_cast<double>(instance_.jobs.size()),
+    bound.word = {"cbc", theirs.total_s / static_cast<double>(problem_.jobs.size()),
                   fmt::format("{}, slots of {:.3g} s", name_of(theirs.status), theirs.slot_s)};
     bound.status = fmt::format("{}, slots of {:.3g} s, {}; Cbc's word: {:.1f} s, {}",
                                name_of(ours.found.end), static_cast<double>(tree.slot_us) * 1e-6,
@@ -184,18 +184,18 @@ void Finder::add_sum() {
   });
 }
 
-Report Finder::run() {
+BoundReport Finder::run() {
   const bool both = asked(Kind::kEnergy) && asked(Kind::kTardiness);
   if (asked(Kind::kEnergy)) {
     add_smart_mig();
-    add(Kind::kEnergy, "linear", [&](Bound& b) { b.value = linear_energy_j(instance_); });
+    add(Kind::kEnergy, "linear", [&](Bound& b) { b.value = linear_energy_j(problem_); });
     add_prices(Kind::kEnergy, 1);
   }
   if (asked(Kind::kTardiness)) {
     add(Kind::kTardiness, "fastest",
-        [&](Bound& b) { b.value = mean(fastest_tardiness_s(instance_)); });
+        [&](Bound& b) { b.value = mean(fastest_tardiness_s(problem_)); });
     add(Kind::kTardiness, "matching",
-        [&](Bound& b) { b.value = mean(matching_tardiness_s(instance_)); });
+        [&](Bound& b) { b.value = mean(matching_tardiness_s(problem_)); });
     add_searched(Kind::kTardiness, 0, asked(Kind::kEt) ? kTardinessUntil : 1);
   }
   if (asked(Kind::kEt)) add_searched(Kind::kEt, asked(Kind::kTardiness) ? kTardinessUntil : 0, 1);
@@ -222,18 +222,18 @@ std::optional<Kind> kind_named(std::string_view name) {
   return {};
 }
 
-const Bound* Report::best(Kind kind) const {
+const Bound* BoundReport::best(Kind kind) const {
   const Bound* best = nullptr;
   for (const Bound& bound : bounds) {
     if (bound.kind != kind || bound.skipped()) continue;
-    // Of equal ones the later, which knows more of the instance.
+    // Of equal ones the later, which knows more of the problem.
     if (best == nullptr || bound.value >= best->value) best = &bound;
   }
   return best;
 }
 
 // ET times 60 n (1 + a) is the sum of tardiness in seconds and a n times the joules.
-Weights weights_of(Kind kind, const Instance& instance, double et_a) {
+Weights weights_of(Kind kind, const Problem& problem, double et_a) {
   switch (kind) {
     case Kind::kEnergy:
       return {0, 1};
@@ -242,13 +242,13 @@ Weights weights_of(Kind kind, const Instance& instance, double et_a) {
     case Kind::kEt:
       break;
   }
-  return {1, et_a * static_cast<double>(instance.jobs.size())};
+  return {1, et_a * static_cast<double>(problem.jobs.size())};
 }
 
-double from_value(Kind kind, const Instance& instance, double et_a, double value) {
-  const auto jobs = static_cast<double>(instance.jobs.size());
+double from_value(Kind kind, const Problem& problem, double et_a, double value) {
+  const auto jobs = static_cast<double>(problem.jobs.size());
   if (kind == Kind::kTardiness) return over_below(value, jobs);
-  const double idle = idle_energy_j(instance);
+  const double idle = idle_energy_j(problem);
   if (kind == Kind::kEnergy) return add_below(value, idle);
   const double idle_cost = times_below(below(et_a * jobs), idle);
   return over_below(add_below(value, idle_cost),
@@ -261,33 +261,33 @@ double sum_of(double et_a, double energy_j, double tardiness_s) {
   return over_below(add_below(energy, tardiness), above(et_a + 1));
 }
 
-Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound) {
-  const double jobs = static_cast<double>(instance.jobs.size());
+Result<double> check_bound(const Problem& problem, double et_a, const Bound& bound) {
+  const double jobs = static_cast<double>(problem.jobs.size());
   if (bound.prices) {
     const Runs runs = bound.name == kNonPreemptive ? Runs::kWhole : Runs::kSplit;
     const Result<double> value =
-        proven_value(instance, weights_of(bound.kind, instance, et_a), *bound.prices, runs);
+        proven_value(problem, weights_of(bound.kind, problem, et_a), *bound.prices, runs);
     if (!value) return value.error();
-    return std::max(0.0, from_value(bound.kind, instance, et_a, *value));
+    return std::max(0.0, from_value(bound.kind, problem, et_a, *value));
   }
   if (bound.tree && bound.kind == Kind::kTardiness) {
-    const Result<double> total = proven_tardiness_s(instance, *bound.tree);
+    const Result<double> total = proven_tardiness_s(problem, *bound.tree);
     if (!total) return total.error();
     return over_below(*total, jobs);
   }
-  if (bound.kind == Kind::kEnergy && bound.name == "smart-mig") return smart_mig_energy_j(instance);
-  if (bound.kind == Kind::kEnergy && bound.name == "linear") return linear_energy_j(instance);
+  if (bound.kind == Kind::kEnergy && bound.name == "smart-mig") return smart_mig_energy_j(problem);
+  if (bound.kind == Kind::kEnergy && bound.name == "linear") return linear_energy_j(problem);
   if (bound.kind == Kind::kTardiness && bound.name == "fastest") {
-    return over_below(fastest_tardiness_s(instance), jobs);
+    return over_below(fastest_tardiness_s(problem), jobs);
   }
   if (bound.kind == Kind::kTardiness && bound.name == "matching") {
-    return over_below(matching_tardiness_s(instance), jobs);
+    return over_below(matching_tardiness_s(problem), jobs);
   }
   return Error{fmt::format("{} {} has no certificate", name_of(bound.kind), bound.name)};
 }
 
-Report find_bounds(const Instance& instance, const Request& request) {
-  return Finder(instance, request).run();
+BoundReport find_bounds(const Problem& problem, const Request& request) {
+  return Finder(problem, request).run();
 }
 
 }  // namespace partita::bounds

@@ -1,4 +1,4 @@
-// All bounds of one instance: each with its name, its value, its time and what became of it.
+// All bounds of one problem: each with its name, its value, its time and what became of it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bounds/instance.h"
 #include "bounds/prices/price_bound.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 #include "bounds/slots/slot_tree.h"
 
@@ -60,23 +60,23 @@ struct Request {
   std::function<double()> clock = [] { return 0.0; };
 };
 
-struct Report {
+struct BoundReport {
   std::vector<Bound> bounds;
   // The largest bound of the kind, if one was asked for.
   const Bound* best(Kind kind) const;
 };
 
-Report find_bounds(const Instance& instance, const Request& request);
+BoundReport find_bounds(const Problem& problem, const Request& request);
 
 // What a price bound minimises, and how its value becomes one of the kind.
-Weights weights_of(Kind kind, const Instance& instance, double et_a);
-double from_value(Kind kind, const Instance& instance, double et_a, double value);
+Weights weights_of(Kind kind, const Problem& problem, double et_a);
+double from_value(Kind kind, const Problem& problem, double et_a, double value);
 
 // ET from a bound on energy and one on mean tardiness, joules and seconds.
 double sum_of(double et_a, double energy_j, double tardiness_s);
 
 // The value that the certificate of a bound proves, found anew in exact or directed arithmetic; an
 // error says why it proves none. Bounds by formula are computed again.
-Result<double> check_bound(const Instance& instance, double et_a, const Bound& bound);
+Result<double> check_bound(const Problem& problem, double et_a, const Bound& bound);
 
 }  // namespace partita::bounds

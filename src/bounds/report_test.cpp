@@ -22,19 +22,19 @@ Request quick() {
   return request;
 }
 
-Subject subject_of(const Instance& instance) {
-  return {"a100-40gb", "smart-mig", instance.gpus, instance.jobs.size(), Micros{}, 2e-7};
+Subject subject_of(const Problem& problem) {
+  return {"a100-40gb", "smart-mig", problem.gpus, problem.jobs.size(), Micros{}, 2e-7};
 }
 
 TEST(Bounds, SayWhyThereIsNone) {
   const workload::Trace trace = random_trace(1, 1);
-  EXPECT_EQ(make_instance(trace, a100_fleet(0)).error().message,
+  EXPECT_EQ(make_problem(trace, a100_fleet(0)).error().message,
             "a bound needs at least 1 GPU, there are 0");
-  EXPECT_EQ(make_instance({}, a100_fleet(1)).error().message,
+  EXPECT_EQ(make_problem({}, a100_fleet(1)).error().message,
             "a bound needs at least 1 job, there are none");
   workload::Trace large = trace;
   large.jobs[0].memory_gib = 100;
-  EXPECT_EQ(make_instance(large, a100_fleet(1)).error().message,
+  EXPECT_EQ(make_problem(large, a100_fleet(1)).error().message,
             "job '0' needs 100 GiB; no profile of a100-40gb has that much and a size the job has a "
             "time for");
 }
@@ -49,8 +49,8 @@ TEST(Bounds, OfALinearJobAreWhatItTakes) {
     job.time[i] = micros_from_seconds(490.0 / workload::kSliceSizes[i]);
   }
   trace.add(job, "one");
-  const Instance instance = *make_instance(trace, a100_fleet(1));
-  const Report report = find_bounds(instance, quick());
+  const Problem problem = *make_problem(trace, a100_fleet(1));
+  const BoundReport report = find_bounds(problem, quick());
   EXPECT_NEAR(report.best(Kind::kEnergy)->value, 248.5 * 70, 1e-3);
   EXPECT_NEAR(report.best(Kind::kTardiness)->value, 10, 1e-6);
 }
@@ -58,10 +58,10 @@ TEST(Bounds, OfALinearJobAreWhatItTakes) {
 // Memory that only 3g and larger have: at most two at a time, 208.5 W for six slices.
 TEST(Bounds, OfEnergyAreTighterWhenMemoryExcludesSmallSlices) {
   workload::Trace trace = random_trace(3, 20);
-  const Instance without = *make_instance(trace, a100_fleet(2));
+  const Problem without = *make_problem(trace, a100_fleet(2));
   for (workload::Job& job : trace.jobs) job.memory_gib = 15;
-  const Instance with = *make_instance(trace, a100_fleet(2));
-  const Report report = find_bounds(with, quick());
+  const Problem with = *make_problem(trace, a100_fleet(2));
+  const BoundReport report = find_bounds(with, quick());
   EXPECT_GT(linear_energy_j(with), linear_energy_j(without));
   EXPECT_GE(report.best(Kind::kEnergy)->value, linear_energy_j(with));
 }
@@ -73,7 +73,7 @@ TEST(Bounds, JointIsAboveTheSum) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Request request = quick();
     request.et_a = 1e-3;  // so that energy counts as much as tardiness
-    const Report report = find_bounds(random_instance(seed, 12, 2), request);
+    const BoundReport report = find_bounds(random_problem(seed, 12, 2), request);
     double sum = 0;
     double prices = 0;
     for (const Bound& bound : report.bounds) {
@@ -87,14 +87,14 @@ TEST(Bounds, JointIsAboveTheSum) {
   EXPECT_GE(above, 15);
 }
 
-Instance papers_day(double rate, std::uint32_t gpus, std::uint64_t seed) {
+Problem papers_day(double rate, std::uint32_t gpus, std::uint64_t seed) {
   workload::PapersOptions options;
   options.rate = rate;
   options.seed = seed;
   const auto source = workload::make_papers(options);
   Fleet fleet = a100_fleet(gpus);
   fleet.horizon = Micros::seconds(86'400);
-  return *make_instance(*workload::read_all(**source), fleet);
+  return *make_problem(*workload::read_all(**source), fleet);
 }
 
 // About 1.975 M W·min, as others found for this generator, and what we report is never less.
@@ -103,7 +103,7 @@ TEST(Bounds, OfEnergyAreNoLowerThanThePapersFormulaOnAHundredDays) {
   double sum = 0;
   double squares = 0;
   for (std::uint64_t seed = 1; seed <= kDays; ++seed) {
-    const Instance day = papers_day(20, 8, seed);
+    const Problem day = papers_day(20, 8, seed);
     const Result<double> formula = smart_mig_energy_j(day);
     ASSERT_TRUE(formula.ok()) << formula.error().message;
     EXPECT_GE(linear_energy_j(day), *formula) << seed;
@@ -120,16 +120,16 @@ TEST(Bounds, OfEnergyAreNoLowerThanThePapersFormulaOnAHundredDays) {
 }
 
 TEST(Bounds, ThePapersFormulaSaysWhichPremiseDoesNotHold) {
-  Instance instance = random_instance(1, 3, 1);
-  ASSERT_TRUE(smart_mig_energy_j(instance).ok());
-  Instance without = instance;
+  Problem problem = random_problem(1, 3, 1);
+  ASSERT_TRUE(smart_mig_energy_j(problem).ok());
+  Problem without = problem;
   without.jobs[1].time[0] = 0;
   EXPECT_FALSE(smart_mig_energy_j(without).ok());
-  Instance faster = instance;
-  faster.jobs[1].time[instance.modes.size() - 1] = 1e6;
+  Problem faster = problem;
+  faster.jobs[1].time[problem.modes.size() - 1] = 1e6;
   EXPECT_FALSE(smart_mig_energy_j(faster).ok());
-  instance.busy_watts[3] = 1;
-  EXPECT_EQ(smart_mig_energy_j(instance).error().message,
+  problem.busy_watts[3] = 1;
+  EXPECT_EQ(smart_mig_energy_j(problem).error().message,
             "3 busy slices draw less than their share of 7");
 }
 
@@ -140,28 +140,28 @@ TEST(Bounds, OfEnergyUseTheBestLineUnderThePowerCurve) {
   curve.watts = {40, 46, 52, 58, 64, 79, 94, 109};
   Fleet fleet = a100_fleet(1);
   fleet.power = &curve;
-  const Instance instance = *make_instance(trace, fleet);
+  const Problem problem = *make_problem(trace, fleet);
   double work = 0;
-  for (const BoundJob& job : instance.jobs) work += job.least_work(instance.modes) * 1e-6;
-  const double on = instance.on_until * 1e-6;
+  for (const BoundJob& job : problem.jobs) work += job.least_work(problem.modes) * 1e-6;
+  const double on = problem.on_until * 1e-6;
   ASSERT_GT(work, 4 * on);  // more than four slices are busy on average
   const double by_hull = 64 * on + (work - 4 * on) * 15;
-  EXPECT_NEAR(linear_energy_j(instance), by_hull, 1e-6 * by_hull);
+  EXPECT_NEAR(linear_energy_j(problem), by_hull, 1e-6 * by_hull);
   EXPECT_GT(by_hull, 1.05 * (40 * on + 6 * work));
 }
 
 // One machine: a short job due late must not hide how late a long one is.
 TEST(Bounds, OfTheMatchingAreNotLessWithAJobMore) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Instance instance = random_instance(seed, 2 + static_cast<int>(seed % 30), 1 + seed % 2);
-    const double whole = matching_tardiness_s(instance);
-    EXPECT_GE(whole * (1 + 1e-12), fastest_tardiness_s(instance)) << seed;
-    EXPECT_GE(whole, rough_matching_tardiness_s(instance)) << seed;
-    for (std::size_t dropped = 0; dropped < instance.jobs.size(); ++dropped) {
-      Instance fewer = instance;
+    const Problem problem = random_problem(seed, 2 + static_cast<int>(seed % 30), 1 + seed % 2);
+    const double whole = matching_tardiness_s(problem);
+    EXPECT_GE(whole * (1 + 1e-12), fastest_tardiness_s(problem)) << seed;
+    EXPECT_GE(whole, rough_matching_tardiness_s(problem)) << seed;
+    for (std::size_t dropped = 0; dropped < problem.jobs.size(); ++dropped) {
+      Problem fewer = problem;
       fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(dropped));
       ASSERT_LE(matching_tardiness_s(fewer), whole) << seed << ", " << dropped;
-      Instance later = instance;
+      Problem later = problem;
       later.jobs[dropped].due += 7e6;
       ASSERT_LE(matching_tardiness_s(later), whole) << seed << ", " << dropped;
     }
@@ -180,37 +180,37 @@ TEST(Bounds, OfTheProgramMissAtMostTwoSlotsAJob) {
     }
     trace.add(job, "some");
   }
-  const Instance instance = *make_instance(trace, a100_fleet(1));
-  const MipBound mip = mip_tardiness(instance, 100);
+  const Problem problem = *make_problem(trace, a100_fleet(1));
+  const MipBound mip = mip_tardiness(problem, 100);
   ASSERT_EQ(mip.status, MipStatus::kOptimal);
   EXPECT_LE(mip.total_s, 70);
   EXPECT_GE(mip.total_s + 2 * 3 * mip.slot_s, 70);
   EXPECT_LT(mip.slot_s, 1);
-  EXPECT_NEAR(matching_tardiness_s(instance), 70, 1e-4);
+  EXPECT_NEAR(matching_tardiness_s(problem), 70, 1e-4);
 }
 
 TEST(Certificate, ReadsBackAndHolds) {
-  const Instance instance = random_instance(5, 9, 1);
-  const Report report = find_bounds(instance, quick());
-  const std::string text = to_text({subject_of(instance), report.bounds}, instance);
+  const Problem problem = random_problem(5, 9, 1);
+  const BoundReport report = find_bounds(problem, quick());
+  const std::string text = to_text({subject_of(problem), report.bounds}, problem);
   const Result<Certificate> read = parse_certificate(text);
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(read->subject, subject_of(instance));
-  EXPECT_EQ(to_text(*read, instance), text);
-  for (const Verdict& verdict : verify(*read, instance)) {
+  EXPECT_EQ(read->subject, subject_of(problem));
+  EXPECT_EQ(to_text(*read, problem), text);
+  for (const Verdict& verdict : verify(*read, problem)) {
     EXPECT_TRUE(verdict.holds) << verdict.name << ": " << verdict.why;
   }
 }
 
 TEST(Certificate, DoesNotHoldWhenItClaimsMoreOrTheJobsAreOthers) {
-  const Instance instance = random_instance(5, 9, 1);
-  Certificate certificate{subject_of(instance), find_bounds(instance, quick()).bounds};
-  const Instance easier = random_instance(5, 9, 4);
+  const Problem problem = random_problem(5, 9, 1);
+  Certificate certificate{subject_of(problem), find_bounds(problem, quick()).bounds};
+  const Problem easier = random_problem(5, 9, 4);
   int refuted = 0;
   for (const Verdict& verdict : verify(certificate, easier)) refuted += verdict.holds ? 0 : 1;
   EXPECT_GE(refuted, 3);
   for (Bound& bound : certificate.bounds) bound.value = bound.value * 1.0001 + 1e-9;
-  for (const Verdict& verdict : verify(certificate, instance)) {
+  for (const Verdict& verdict : verify(certificate, problem)) {
     EXPECT_FALSE(verdict.holds) << verdict.name;
   }
 }
@@ -224,18 +224,18 @@ TEST(Certificate, IsRefusedWithASentence) {
   }
 }
 
-int count_of(const Report& report, std::string_view name) {
+int count_of(const BoundReport& report, std::string_view name) {
   int found = 0;
   for (const Bound& bound : report.bounds) found += bound.name == name ? 1 : 0;
   return found;
 }
 
 TEST(NonPreemptiveBounds, StandOnlyWhereNoJobIsInterrupted) {
-  const Instance instance = random_instance(5, 9, 1);
+  const Problem problem = random_problem(5, 9, 1);
   Request request = quick();
-  EXPECT_EQ(count_of(find_bounds(instance, request), kNonPreemptive), 0);
+  EXPECT_EQ(count_of(find_bounds(problem, request), kNonPreemptive), 0);
   request.runs = Runs::kWhole;
-  const Report report = find_bounds(instance, request);
+  const BoundReport report = find_bounds(problem, request);
   EXPECT_EQ(count_of(report, kNonPreemptive), 2);
   EXPECT_EQ(report.best(Kind::kTardiness)->name, kNonPreemptive);
 }
@@ -253,12 +253,12 @@ TEST(NonPreemptiveBounds, KnowThatALongJobCannotMakeWay) {
   job.time.back() = Micros::seconds(10);
   job.deadline = Micros::seconds(20);
   trace.add(job, "short");
-  const Instance instance = *make_instance(trace, a100_fleet(1));
+  const Problem problem = *make_problem(trace, a100_fleet(1));
   Request request = quick();
   request.kinds = {Kind::kTardiness};
-  const double split = find_bounds(instance, request).best(Kind::kTardiness)->value;
+  const double split = find_bounds(problem, request).best(Kind::kTardiness)->value;
   request.runs = Runs::kWhole;
-  const double whole = find_bounds(instance, request).best(Kind::kTardiness)->value;
+  const double whole = find_bounds(problem, request).best(Kind::kTardiness)->value;
   // Interrupted, the long one is 10 s late. Whole, it is 20 s late after the short one, or the
   // short one 90 s after it.
   EXPECT_LE(split * 2, 10.0001);
@@ -267,35 +267,35 @@ TEST(NonPreemptiveBounds, KnowThatALongJobCannotMakeWay) {
 }
 
 TEST(Certificate, OfNonPreemptiveBoundsReadsBackAndHolds) {
-  const Instance instance = random_instance(5, 9, 1);
+  const Problem problem = random_problem(5, 9, 1);
   Request request = quick();
   request.runs = Runs::kWhole;
-  const Report report = find_bounds(instance, request);
-  Subject subject = subject_of(instance);
+  const BoundReport report = find_bounds(problem, request);
+  Subject subject = subject_of(problem);
   subject.runs = Runs::kWhole;
-  const std::string text = to_text({subject, report.bounds}, instance);
+  const std::string text = to_text({subject, report.bounds}, problem);
   const Result<Certificate> read = parse_certificate(text);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->subject, subject);
-  EXPECT_EQ(to_text(*read, instance), text);
-  for (const Verdict& verdict : verify(*read, instance)) {
+  EXPECT_EQ(to_text(*read, problem), text);
+  for (const Verdict& verdict : verify(*read, problem)) {
     EXPECT_TRUE(verdict.holds) << verdict.name << ": " << verdict.why;
   }
 }
 
 TEST(Certificate, OfNonPreemptiveBoundsIsRefusedWhenItIsForged) {
-  const Instance instance = random_instance(5, 9, 1);
+  const Problem problem = random_problem(5, 9, 1);
   Request request = quick();
   request.runs = Runs::kWhole;
-  const Report report = find_bounds(instance, request);
+  const BoundReport report = find_bounds(problem, request);
   const auto why = [&](Runs runs, const std::function<void(Bound&)>& forge) {
-    Certificate certificate{subject_of(instance), report.bounds};
+    Certificate certificate{subject_of(problem), report.bounds};
     certificate.subject.runs = runs;
     for (Bound& bound : certificate.bounds) {
       if (bound.name == kNonPreemptive) forge(bound);
     }
     std::string found;
-    for (const Verdict& verdict : verify(certificate, instance)) {
+    for (const Verdict& verdict : verify(certificate, problem)) {
       if (verdict.name == kNonPreemptive && !verdict.holds) found = verdict.why;
     }
     return found;

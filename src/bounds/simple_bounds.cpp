@@ -29,18 +29,18 @@ struct Task {
   Ticks work = 0;
 };
 
-Ticks speed_of(const Instance& instance) {
-  return static_cast<Ticks>(instance.compute_slices) * instance.gpus;
+Ticks speed_of(const Problem& problem) {
+  return static_cast<Ticks>(problem.compute_slices) * problem.gpus;
 }
 
-std::vector<Task> tasks_of(const Instance& instance) {
-  const Ticks speed = speed_of(instance);
+std::vector<Task> tasks_of(const Problem& problem) {
+  const Ticks speed = speed_of(problem);
   std::vector<Task> tasks;
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     const auto release = static_cast<Ticks>(job.release);
     const Ticks alone = release + static_cast<Ticks>(job.fastest() * kWorkAsked);
     tasks.push_back({release * speed, std::max(static_cast<Ticks>(job.due), alone) * speed,
-                     static_cast<Ticks>(job.least_work(instance.modes) * kWorkAsked)});
+                     static_cast<Ticks>(job.least_work(problem.modes) * kWorkAsked)});
   }
   return tasks;
 }
@@ -157,9 +157,9 @@ Ticks rough_late(const std::vector<Task>& tasks) {
 }
 
 // What jobs are late when each is alone.
-Ticks fastest_late(const Instance& instance) {
+Ticks fastest_late(const Problem& problem) {
   Ticks total = 0;
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     const auto shortest = static_cast<Ticks>(job.fastest() * kWorkAsked);
     total += std::max<Ticks>(0, static_cast<Ticks>(job.release - job.due) + shortest);
   }
@@ -167,9 +167,9 @@ Ticks fastest_late(const Instance& instance) {
 }
 
 // The most watts that a busy slice draws for sure when an idle GPU is said to draw `idle`.
-double slope_below(const Instance& instance, double idle) {
+double slope_below(const Problem& problem, double idle) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Load& load : instance.loads) {
+  for (const Load& load : problem.loads) {
     if (load.compute == 0) continue;
     const double above_idle = add_below(below(load.watts_after), -idle);
     least = std::min(least, over_below(above_idle, load.compute));
@@ -179,81 +179,81 @@ double slope_below(const Instance& instance, double idle) {
 
 // Where a line under the power curve meets the axis: the best one goes through two of its points,
 // or through the axis at the least or the most it may.
-std::vector<double> idle_candidates(const Instance& instance) {
-  std::vector<double> found{instance.idle_watts, 0};
-  for (const Load& one : instance.loads) {
-    for (const Load& other : instance.loads) {
+std::vector<double> idle_candidates(const Problem& problem) {
+  std::vector<double> found{problem.idle_watts, 0};
+  for (const Load& one : problem.loads) {
+    for (const Load& other : problem.loads) {
       if (one.compute == 0 || one.compute >= other.compute) continue;
       const double idle = (one.watts_after * other.compute - other.watts_after * one.compute) /
                           (other.compute - one.compute);
-      if (idle > 0 && idle < instance.idle_watts) found.push_back(idle);
+      if (idle > 0 && idle < problem.idle_watts) found.push_back(idle);
     }
   }
   return found;
 }
 
-double work_below_s(const Instance& instance) {
+double work_below_s(const Problem& problem) {
   double work = 0;
-  for (const BoundJob& job : instance.jobs) {
-    work = add_below(work, job.least_work(instance.modes));
+  for (const BoundJob& job : problem.jobs) {
+    work = add_below(work, job.least_work(problem.modes));
   }
   return over_below(times_below(work, kWorkAsked), kMicrosPerSecond);
 }
 
 }  // namespace
 
-double idle_energy_j(const Instance& instance) {
-  const double seconds = over_below(instance.on_until, kMicrosPerSecond);
-  return times_below(times_below(instance.idle_watts, instance.gpus), seconds);
+double idle_energy_j(const Problem& problem) {
+  const double seconds = over_below(problem.on_until, kMicrosPerSecond);
+  return times_below(times_below(problem.idle_watts, problem.gpus), seconds);
 }
 
-double linear_energy_j(const Instance& instance) {
-  const double work = work_below_s(instance);
-  const double on = times_below(over_below(instance.on_until, kMicrosPerSecond), instance.gpus);
+double linear_energy_j(const Problem& problem) {
+  const double work = work_below_s(problem);
+  const double on = times_below(over_below(problem.on_until, kMicrosPerSecond), problem.gpus);
   double best = 0;
-  for (const double idle : idle_candidates(instance)) {
-    const double slope = std::max(0.0, slope_below(instance, idle));
+  for (const double idle : idle_candidates(problem)) {
+    const double slope = std::max(0.0, slope_below(problem, idle));
     best = std::max(best, add_below(times_below(idle, on), times_below(slope, work)));
   }
   return best;
 }
 
-Result<double> smart_mig_energy_j(const Instance& instance) {
-  const int slices = instance.compute_slices;
-  const double full = instance.busy_watts.back();
-  if (instance.busy_watts.front() > 0) return Error{"an idle GPU draws more than a busy one"};
+Result<double> smart_mig_energy_j(const Problem& problem) {
+  const int slices = problem.compute_slices;
+  const double full = problem.busy_watts.back();
+  if (problem.busy_watts.front() > 0) return Error{"an idle GPU draws more than a busy one"};
   for (int busy = 0; busy <= slices; ++busy) {
-    if (instance.busy_watts[static_cast<std::size_t>(busy)] * slices >= full * busy) continue;
+    if (problem.busy_watts[static_cast<std::size_t>(busy)] * slices >= full * busy) continue;
     return Error{fmt::format("{} busy slices draw less than their share of {}", busy, slices)};
   }
-  const auto single = std::ranges::find(instance.modes, 1, &Mode::compute) - instance.modes.begin();
-  for (const BoundJob& job : instance.jobs) {
+  const auto single = std::ranges::find(problem.modes, 1, &Mode::compute) - problem.modes.begin();
+  for (const BoundJob& job : problem.jobs) {
     const double time = job.time.at(static_cast<std::size_t>(single));
     // Times are rounded to whole microseconds, the sum of all slices by so many.
-    const bool linear_at_most = time > 0 && time <= job.least_work(instance.modes) + slices;
+    const bool linear_at_most = time > 0 && time <= job.least_work(problem.modes) + slices;
     if (!linear_at_most) return Error{"a job may not run on one slice, or is faster than linear"};
   }
-  const double whole = over_below(work_below_s(instance), slices);
+  const double whole = over_below(work_below_s(problem), slices);
   const double on =
-      times_below(over_below(linear_makespan(instance), kMicrosPerSecond), instance.gpus);
-  return add_below(times_below(whole, below(full)), times_below(on, instance.idle_watts));
+      times_below(over_below(linear_makespan(problem), kMicrosPerSecond), problem.gpus);
+  return add_below(times_below(whole, below(full)), times_below(on, problem.idle_watts));
 }
 
-double fastest_tardiness_s(const Instance& instance) {
-  return seconds_below(fastest_late(instance), 1);
+double fastest_tardiness_s(const Problem& problem) {
+  return seconds_below(fastest_late(problem), 1);
 }
 
-double rough_matching_tardiness_s(const Instance& instance) {
-  const Ticks speed = speed_of(instance);
-  return seconds_below(fastest_late(instance) * speed + rough_late(tasks_of(instance)), speed);
+double rough_matching_tardiness_s(const Problem& problem) {
+  const Ticks speed = speed_of(problem);
+  return seconds_below(fastest_late(problem) * speed + rough_late(tasks_of(problem)), speed);
 }
 
-double matching_tardiness_s(const Instance& instance) {
-  const std::vector<Task> tasks = tasks_of(instance);
-  const Ticks speed = speed_of(instance);
+double matching_tardiness_s(const Problem& problem) {
+  const std::vector<Task> tasks = tasks_of(problem);
+  const Ticks speed = speed_of(problem);
   const std::optional<Ticks> precise = LateCounts(tasks).total();
   const Ticks late = precise ? *precise : rough_late(tasks);
-  return seconds_below(fastest_late(instance) * speed + late, speed);
+  return seconds_below(fastest_late(problem) * speed + late, speed);
 }
 
 }  // namespace partita::bounds

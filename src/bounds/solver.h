@@ -1,4 +1,4 @@
-// The solver door: linear and mixed-integer programs in, answers of Clp and Cbc out.
+// Interface to the solvers: linear and mixed-integer programs in, answers of Clp and Cbc out.
 //
 // Nothing else includes the solvers' headers.
 #pragma once

@@ -1,4 +1,4 @@
-// Small random jobs, fleets and prices for the tests of this room.
+// Small random jobs, fleets and prices for the tests of this module.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/rng.h"
-#include "bounds/instance.h"
 #include "bounds/prices/price_bound.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
@@ -42,8 +42,8 @@ inline Fleet a100_fleet(std::uint32_t gpus) {
   return {model, &model->power_curves.front(), gpus, Micros{}};
 }
 
-inline Instance random_instance(std::uint64_t seed, int jobs, std::uint32_t gpus) {
-  return *make_instance(random_trace(seed, jobs), a100_fleet(gpus));
+inline Problem random_problem(std::uint64_t seed, int jobs, std::uint32_t gpus) {
+  return *make_problem(random_trace(seed, jobs), a100_fleet(gpus));
 }
 
 // A few jobs on one or two GPUs, for comparisons with an exact optimum.
@@ -111,9 +111,9 @@ inline PriceGrid random_prices(std::uint64_t seed, std::size_t modes) {
 }
 
 // Random prices that are valid for both goals: those of the tail are as low as they must be.
-inline PriceGrid sound_prices(std::uint64_t seed, const Instance& instance) {
-  PriceGrid grid = random_prices(seed, instance.modes.size());
-  const std::vector<double> tail = tail_prices(instance, kBothGoals, grid.edges.back());
+inline PriceGrid sound_prices(std::uint64_t seed, const Problem& problem) {
+  PriceGrid grid = random_prices(seed, problem.modes.size());
+  const std::vector<double> tail = tail_prices(problem, kBothGoals, grid.edges.back());
   std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
   return grid;
 }

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {

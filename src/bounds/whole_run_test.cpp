@@ -25,11 +25,11 @@ double cost_of(const PriceGrid& grid, const BoundJob& job, std::size_t mode, dou
 
 TEST(WholeRun, CostsNoMoreThanAnyBeginAndAsMuchAsItsOwn) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const Instance instance = random_instance(seed, 4, 1);
-    const PriceGrid grid = sound_prices(seed, instance);
+    const Problem problem = random_problem(seed, 4, 1);
+    const PriceGrid grid = sound_prices(seed, problem);
     WholeRun whole(grid, 1);
     Rng rng(seed, 3);
-    for (const BoundJob& job : instance.jobs) {
+    for (const BoundJob& job : problem.jobs) {
       const double cost = whole.cost(job);
       const bounds::Run run = whole.run();
       EXPECT_GE(run.begin, job.release);
@@ -37,7 +37,7 @@ TEST(WholeRun, CostsNoMoreThanAnyBeginAndAsMuchAsItsOwn) {
       EXPECT_NEAR(cost, cost_of(grid, job, run.mode, run.begin), 1e-9 * (1 + cost)) << seed;
       for (int i = 0; i < 500; ++i) {
         const double begin = job.release + std::floor(rng.uniform(0, 300e6));
-        const std::size_t mode = rng.below(instance.modes.size());
+        const std::size_t mode = rng.below(problem.modes.size());
         if (job.time[mode] <= 0) continue;
         ASSERT_LE(cost, cost_of(grid, job, mode, begin) + 1e-9 * (1 + cost)) << seed;
       }
@@ -46,10 +46,10 @@ TEST(WholeRun, CostsNoMoreThanAnyBeginAndAsMuchAsItsOwn) {
 }
 
 TEST(WholeRun, UsesTheSecondsItHolds) {
-  const Instance instance = random_instance(2, 3, 1);
-  const PriceGrid grid = sound_prices(2, instance);
+  const Problem problem = random_problem(2, 3, 1);
+  const PriceGrid grid = sound_prices(2, problem);
   WholeRun whole(grid, 1);
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     whole.cost(job);
     std::vector<double> usage(grid.prices.size());
     whole.add_usage(usage);
@@ -75,12 +75,12 @@ TEST(WholeRun, HoldsItsInstanceForItsTimeLessABillionth) {
 TEST(WholeRuns, ProveNoLessThanPiecesAtTheSamePrices) {
   int more = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Instance instance = random_instance(seed, 6, 2);
-    const PriceGrid grid = sound_prices(seed, instance);
-    const double split = *proven_value(instance, kBothGoals, grid, Runs::kSplit);
-    const double whole = *proven_value(instance, kBothGoals, grid, Runs::kWhole);
+    const Problem problem = random_problem(seed, 6, 2);
+    const PriceGrid grid = sound_prices(seed, problem);
+    const double split = *proven_value(problem, kBothGoals, grid, Runs::kSplit);
+    const double whole = *proven_value(problem, kBothGoals, grid, Runs::kWhole);
     // A whole run is held for a microsecond less than its time.
-    EXPECT_GE(whole, split - 1e-5 * static_cast<double>(instance.jobs.size())) << seed;
+    EXPECT_GE(whole, split - 1e-5 * static_cast<double>(problem.jobs.size())) << seed;
     more += whole > split + 0.1 ? 1 : 0;
   }
   EXPECT_GT(more, 100);
@@ -88,44 +88,44 @@ TEST(WholeRuns, ProveNoLessThanPiecesAtTheSamePrices) {
 
 TEST(WholeRuns, AreProvenToCostWhatTheyCostAndNoMore) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Instance instance = random_instance(seed, 6, 2);
-    const PriceGrid grid = sound_prices(seed, instance);
-    const Result<double> proven = proven_value(instance, kBothGoals, grid, Runs::kWhole);
+    const Problem problem = random_problem(seed, 6, 2);
+    const PriceGrid grid = sound_prices(seed, problem);
+    const Result<double> proven = proven_value(problem, kBothGoals, grid, Runs::kWhole);
     ASSERT_TRUE(proven.ok()) << proven.error().message;
-    const double value = evaluate_prices(instance, kBothGoals, grid, Runs::kWhole).value;
+    const double value = evaluate_prices(problem, kBothGoals, grid, Runs::kWhole).value;
     EXPECT_LE(*proven, value + 1e-9 * std::fabs(value)) << seed;
     EXPECT_NEAR(*proven, value, 1e-8 * (1 + std::fabs(value))) << seed;
   }
 }
 
 TEST(WholeRuns, AreNotCheckedBeyondWholeNumbers) {
-  Instance instance = random_instance(1, 3, 1);
-  const PriceGrid grid = sound_prices(1, instance);
-  instance.jobs[1].release = 0x1p52;
-  const Result<double> proven = proven_value(instance, kBothGoals, grid, Runs::kWhole);
+  Problem problem = random_problem(1, 3, 1);
+  const PriceGrid grid = sound_prices(1, problem);
+  problem.jobs[1].release = 0x1p52;
+  const Result<double> proven = proven_value(problem, kBothGoals, grid, Runs::kWhole);
   ASSERT_FALSE(proven.ok());
   EXPECT_EQ(proven.error().message, "the instants of a job are beyond 2^51 microseconds");
-  set_on_until(instance);
-  const Found found = search_prices(instance, kBothGoals, {.runs = Runs::kWhole});
+  set_on_until(problem);
+  const Found found = search_prices(problem, kBothGoals, {.runs = Runs::kWhole});
   EXPECT_EQ(found.grid.intervals(), 1U);
 }
 
 TEST(WholeRuns, ProveLessWithAJobDroppedADueDateLaterOrLessPower) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const Instance instance = random_instance(seed, 8, 1);
+    const Problem problem = random_problem(seed, 8, 1);
     const Effort effort{.intervals_max = 64, .rounds_by_mode = 20, .runs = Runs::kWhole};
-    const PriceGrid grid = search_prices(instance, kBothGoals, effort).grid;
-    const auto value = [&](const Instance& each) {
+    const PriceGrid grid = search_prices(problem, kBothGoals, effort).grid;
+    const auto value = [&](const Problem& each) {
       return evaluate_prices(each, kBothGoals, grid, Runs::kWhole).value;
     };
-    const double most = value(instance) + 1e-9 * (1 + value(instance));
-    Instance fewer = instance;
+    const double most = value(problem) + 1e-9 * (1 + value(problem));
+    Problem fewer = problem;
     fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(seed % 8));
     EXPECT_LE(value(fewer), most) << seed;
-    Instance later = instance;
+    Problem later = problem;
     later.jobs[seed % 8].due += 10e6;
     EXPECT_LE(value(later), most) << seed;
-    Instance cooler = instance;
+    Problem cooler = problem;
     for (Load& load : cooler.loads) {
       load.watts *= 0.9;
       load.watts_after *= 0.9;

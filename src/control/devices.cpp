@@ -31,7 +31,7 @@ void Devices::preempt_on(SliceId slice, Micros ran_min) {
 }
 
 void Devices::take(const Reading& reading) {
-  for (const Reading::Slice& each : reading.slices) {
+  for (const Reading::SliceMemory& each : reading.slices) {
     const SliceId slice = cluster::slice_id(reading.gpu, each.start);
     if (state_.fleet.instance(slice).uuid != each.uuid) continue;  // of one that was there before
     Job* job = state_.job_on(slice);

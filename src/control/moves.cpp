@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.h"
+#include "base/round_up.h"
 #include "control/planted.h"
 
 namespace partita::control {
@@ -33,8 +33,7 @@ Micros Moves::expected_end(const Job& job, SliceId slice) const {
                              ? std::max(state_.view.preemption.cost, active.overhead(state_.now))
                              : active.restart;
   const std::uint8_t size = state_.fleet.cluster().slice(slice).size_index;
-  const double takes = std::max(1.0, std::ceil(active.work_at(state_.now) * active.time[size]));
-  return state_.now + restart + Micros{static_cast<std::int64_t>(takes)};
+  return state_.now + restart + round_up(active.work_at(state_.now) * active.time[size]);
 }
 
 std::string Moves::outlook(const Job& job, SliceId slice) const {
@@ -193,8 +192,7 @@ void Moves::believe_more(Job& job) {
   active.work = job.believed;
   job.believed += job.believed;
   active.progress_from = state_.now;
-  const double takes = std::max(1.0, std::ceil(active.work * active.time[active.size_index]));
-  active.finish = state_.now + Micros{static_cast<std::int64_t>(takes)};
+  active.finish = state_.now + round_up(active.work * active.time[active.size_index]);
   active.forget_on_time();
 }
 

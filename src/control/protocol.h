@@ -65,7 +65,7 @@ struct DestroyDone {
 
 // What was read off one GPU.
 struct Reading {
-  struct Slice {
+  struct SliceMemory {
     std::uint8_t start = 0;
     std::string uuid;
     double used_gib = 0;
@@ -78,7 +78,7 @@ struct Reading {
   GpuId gpu;
   std::optional<double> energy_j;  // the board's counter
   std::optional<double> power_w;
-  std::vector<Slice> slices;
+  std::vector<SliceMemory> slices;
 };
 
 // What occupies a GPU, asked anew; at the start and from time to time.

@@ -23,7 +23,7 @@
 #include "daemon/job_environment.h"
 #include "daemon/policy_pair.h"
 #include "daemon/server.h"
-#include "daemon/token_door.h"
+#include "daemon/token_authenticator.h"
 #include "device/open.h"
 #include "launch/local.h"
 #include "store/sqlite_store.h"
@@ -31,7 +31,7 @@
 namespace partita::daemon {
 namespace {
 
-// With less room than this no new job is taken; those that run keep being written down.
+// With less space than this no new job is taken; those that run keep being written down.
 constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
 constexpr Micros kDiskCheck = Micros::seconds(1);
 constexpr Micros kWaitMax = Micros::seconds(1);
@@ -81,8 +81,8 @@ class Daemon {
   void perform(const control::Effect& effect);
   void launch(const control::Launch& launch);
   launch::DeviceRules rules_for(const device::InstanceKey& instance);
-  std::optional<api::Answer> handle(const api::Request& request, const api::Caller& caller,
-                                    control::Ticket ticket);
+  std::optional<api::Response> handle(const api::Request& request, const api::Caller& caller,
+                                      control::Ticket ticket);
   std::string read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const;
   std::string why_closed();
   Micros time_to_wait();
@@ -102,7 +102,7 @@ class Daemon {
   api::SubmissionRate submissions_;
   api::Surroundings around_;
   std::unique_ptr<api::Service> service_;
-  std::unique_ptr<TokenDoor> door_;
+  std::unique_ptr<TokenAuthenticator> authenticator_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<DeviceWorkers> workers_;
   std::vector<control::Input> inputs_;
@@ -300,8 +300,8 @@ Status Daemon::begin() {
   ready = server_->listen(settings_.socket);
   if (!ready) return ready;
   if (settings_.tcp) {
-    door_ = std::make_unique<TokenDoor>(settings_.state, clock_, say_);
-    const Result<api::Address> taken = server_->listen_tcp(*settings_.tcp, *door_);
+    authenticator_ = std::make_unique<TokenAuthenticator>(settings_.state, clock_, say_);
+    const Result<api::Address> taken = server_->listen_tcp(*settings_.tcp, *authenticator_);
     if (!taken) return taken.error();
     say_(fmt::format("serving holders of tokens on {}", api::text_of(*taken)));
   }
@@ -339,10 +339,10 @@ std::string Daemon::why_closed() {
   return disk_full_;
 }
 
-std::optional<api::Answer> Daemon::handle(const api::Request& request, const api::Caller& caller,
-                                          control::Ticket ticket) {
+std::optional<api::Response> Daemon::handle(const api::Request& request, const api::Caller& caller,
+                                            control::Ticket ticket) {
   api::Handled handled = service_->handle(request, caller, ticket);
-  if (auto* answer = std::get_if<api::Answer>(&handled)) return std::move(*answer);
+  if (auto* answer = std::get_if<api::Response>(&handled)) return std::move(*answer);
   inputs_.push_back(std::move(std::get<control::Input>(handled)));
   return {};
 }
@@ -419,7 +419,7 @@ Status Daemon::finish(control::Turn turn) {
   if (!committed) return committed;  // what is on disk is the truth; the next start reads it
   FAILPOINT(turn_committed);
   for (const control::Reply& reply : turn.replies) {
-    server_->answer(reply.ticket, service_->answer_to(reply));
+    server_->answer(reply.ticket, service_->response_to(reply));
   }
   FAILPOINT(turn_replied);
   for (const store::EventRow& event : turn.batch.events) {

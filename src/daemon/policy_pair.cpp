@@ -15,30 +15,32 @@ namespace {
 // first one behind which a scheduler can be made is meant.
 std::size_t split_of(const std::string& policy, std::uint64_t seed) {
   const auto first = policy.find('/');
-  if (!policy.starts_with("learned:")) return first;
+  if (policies::scheduler_file_at(policy) == std::string::npos) return first;
   for (auto at = first; at != std::string::npos; at = policy.find('/', at + 1)) {
     if (policies::make_scheduler(policy.substr(0, at), seed).ok()) return at;
   }
   return policy.rfind('/');  // the sentence then names the file
 }
 
-std::string with_absolute_file(const std::string& name) {
-  for (const std::string prefix : {"learned:", "timetable:@"}) {
-    if (!name.starts_with(prefix)) continue;
-    return prefix + std::filesystem::absolute(name.substr(prefix.size())).string();
-  }
-  return name;
+std::string with_absolute_file(const std::string& name, std::size_t file_at) {
+  if (file_at == std::string::npos) return name;
+  return name.substr(0, file_at) + std::filesystem::absolute(name.substr(file_at)).string();
 }
 
 // What a rule that looks ahead may simulate at a turn where it does not say: jobs are submitted
 // meanwhile, and wait.
-constexpr const char* kLiveBudget = "budget_us=5000";
+constexpr Micros kLiveBudget{5'000};
 
 std::string with_live_budget(const std::string& rule) {
-  const std::string name = rule.substr(0, rule.find(':'));
-  if (name != "lookahead" || rule.find("budget_us=") != std::string::npos) return rule;
-  if (rule == name) return rule + ":" + kLiveBudget;
-  return rule + (rule.ends_with(':') ? "" : ",") + kLiveBudget;
+  const policies::RepartitionerTraits& traits = policies::repartitioner_traits(rule);
+  const std::string key = traits.budget_key + "=";
+  if (!traits.looks_ahead() || rule.find(key) != std::string::npos) return rule;
+  const bool bare = rule.find(':') == std::string::npos;
+  return fmt::format("{}{}{}{}", rule,
+                     bare                  ? ":"
+                     : rule.ends_with(':') ? ""
+                                           : ",",
+                     key, kLiveBudget.count);
 }
 
 }  // namespace
@@ -46,8 +48,10 @@ std::string with_live_budget(const std::string& rule) {
 std::string with_absolute_files(const std::string& policy, std::uint64_t seed) {
   const auto slash = split_of(policy, seed);
   if (slash == std::string::npos) return policy;
-  return with_absolute_file(policy.substr(0, slash)) + "/" +
-         with_absolute_file(policy.substr(slash + 1));
+  const std::string scheduler = policy.substr(0, slash);
+  const std::string rule = policy.substr(slash + 1);
+  return with_absolute_file(scheduler, policies::scheduler_file_at(scheduler)) + "/" +
+         with_absolute_file(rule, policies::repartitioner_file_at(rule));
 }
 
 Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
@@ -79,9 +83,9 @@ std::string doubt_about(const std::string& policy) {
   const auto slash = policy.find('/');
   const std::string scheduler = policy.substr(0, slash);
   const std::string rule = slash == std::string::npos ? "" : policy.substr(slash + 1);
-  const bool exact = scheduler.ends_with("+tightest") || scheduler.ends_with("+requested");
-  const bool moves_on = policies::layout_habit(rule) == policies::LayoutHabit::kPlanned;
-  if (!exact || !moves_on) return {};
+  const bool moves_on =
+      policies::repartitioner_traits(rule).habit == policies::LayoutHabit::kPlanned;
+  if (!moves_on || !policies::waits_for_one_profile(scheduler)) return {};
   return fmt::format(
       "{} waits for exactly its profile, which {} may not make for long; other placements take any "
       "slice that fits",

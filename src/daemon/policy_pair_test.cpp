@@ -61,6 +61,7 @@ TEST(PolicyPair, ARuleThatLooksAheadGetsForecastsAndOthersDoNot) {
 TEST(PolicyPair, APlacementThatMayWaitForEverIsDoubted) {
   EXPECT_FALSE(doubt_about("fifo+requested/learned:x.safetensors").empty());
   EXPECT_FALSE(doubt_about("fifo+tightest/timetable:08:00=9").empty());
+  EXPECT_FALSE(doubt_about("fifo+half-speed/timetable:08:00=9").empty());
   EXPECT_EQ(doubt_about("fifo+tightest/migm-b"), "");
   EXPECT_EQ(doubt_about("fifo/learned:x.safetensors"), "");
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Micros kSweep = Micros::seconds(1);
 // Callers on TCP are known only once they have asked something: their connections are counted
-// together, so that they take no room from those whom the kernel names.
+// together, so that they take no slots from those whom the kernel names.
 constexpr std::uint32_t kTcpUser = 0xffffffffU;
 
 Error socket_error(const std::string& path) {
@@ -108,7 +108,7 @@ Status Server::listen(const std::string& path) {
   return {};
 }
 
-Result<api::Address> Server::listen_tcp(const api::Address& address, Doorkeeper& doorkeeper) {
+Result<api::Address> Server::listen_tcp(const api::Address& address, Authenticator& authenticator) {
   TcpName name(address);
   tcp_listener_ =
       ::socket(name.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -121,7 +121,7 @@ Result<api::Address> Server::listen_tcp(const api::Address& address, Doorkeeper&
   if (!bound) return socket_error(api::text_of(address));
   tcp_ = address;
   tcp_.port = name.port();
-  doorkeeper_ = &doorkeeper;
+  authenticator_ = &authenticator;
   watch(tcp_listener_, [this] { accept_all(tcp_listener_, true); });
   return tcp_;
 }
@@ -169,7 +169,7 @@ void Server::admit(int fd, bool tcp) {
   connection->counted_for = tcp ? kTcpUser : peer.uid;
   if (!has_room_for(*connection)) {
     const std::string refusal =
-        api::to_bytes(api::error_answer(503, "there are too many connections"), false);
+        api::to_bytes(api::error_response(503, "there are too many connections"), false);
     if (::send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL) < 0) errno = 0;
     ::close(fd);
     return;
@@ -222,7 +222,7 @@ void Server::close_slow() {
   std::vector<int> slow;
   for (const auto& [fd, connection] : connections_) {
     const bool out =
-        connection->follows && connection->tcp && !doorkeeper_->may_stay(connection->caller);
+        connection->follows && connection->tcp && !authenticator_->still_valid(connection->caller);
     if (out) slow.push_back(fd);
     if (connection->follows || connection->ticket != 0) continue;
     const bool reading = !connection->in.empty();
@@ -247,11 +247,11 @@ void Server::read_from(Connection& connection) {
   take_requests(connection);
 }
 
-std::optional<api::Answer> Server::ask(Connection& connection, const api::Request& request,
-                                       control::Ticket ticket) {
+std::optional<api::Response> Server::ask(Connection& connection, const api::Request& request,
+                                         control::Ticket ticket) {
   if (connection.tcp) {
-    auto entered = doorkeeper_->let_in(request, tcp_);
-    if (auto* refusal = std::get_if<api::Answer>(&entered)) return std::move(*refusal);
+    auto entered = authenticator_->authenticate(request, tcp_);
+    if (auto* refusal = std::get_if<api::Response>(&entered)) return std::move(*refusal);
     connection.caller = std::get<api::Caller>(std::move(entered));
   }
   return handler_(request, connection.caller, ticket);
@@ -264,7 +264,7 @@ void Server::take_requests(Connection& connection) {
     if (parsed.state == api::Parsed::State::kMore) return;
     if (parsed.state == api::Parsed::State::kBad) {
       connection.in.clear();
-      return put(connection, api::error_answer(parsed.status, parsed.why), false);
+      return put(connection, api::error_response(parsed.status, parsed.why), false);
     }
     connection.in.erase(0, parsed.used);
     connection.keep_alive = parsed.request.keep_alive;
@@ -282,7 +282,7 @@ void Server::take_requests(Connection& connection) {
   }
 }
 
-void Server::put(Connection& connection, const api::Answer& answer, bool keep_alive) {
+void Server::put(Connection& connection, const api::Response& answer, bool keep_alive) {
   connection.out += api::to_bytes(answer, keep_alive);
   connection.follows = answer.stream;
   if (answer.stream) followers_.insert(connection.fd);
@@ -290,7 +290,7 @@ void Server::put(Connection& connection, const api::Answer& answer, bool keep_al
   send_to(connection);
 }
 
-void Server::answer(control::Ticket ticket, const api::Answer& answer) {
+void Server::answer(control::Ticket ticket, const api::Response& answer) {
   const auto waiting = waiting_.find(ticket);
   if (waiting == waiting_.end()) return;  // the caller is gone
   const int fd = waiting->second;

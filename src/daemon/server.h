@@ -36,21 +36,21 @@ struct ServerLimits {
 };
 
 // Says who callers on TCP are.
-class Doorkeeper {
+class Authenticator {
  public:
-  virtual ~Doorkeeper() = default;
+  virtual ~Authenticator() = default;
   // The caller of a request that came in at `own`, or what to answer instead.
-  virtual std::variant<api::Caller, api::Answer> let_in(const api::Request& request,
-                                                        const api::Address& own) = 0;
-  // Whether somebody who was let in may stay.
-  virtual bool may_stay(const api::Caller& caller) = 0;
+  virtual std::variant<api::Caller, api::Response> authenticate(const api::Request& request,
+                                                                const api::Address& own) = 0;
+  // Whether what a caller once showed still holds.
+  virtual bool still_valid(const api::Caller& caller) = 0;
 };
 
 class Server {
  public:
-  // What to do with a whole request: an answer now, or nothing and an answer() later.
-  using Handler = std::function<std::optional<api::Answer>(const api::Request&, const api::Caller&,
-                                                           control::Ticket)>;
+  // What to do with a whole request: a response now, or nothing and an answer() later.
+  using Handler = std::function<std::optional<api::Response>(const api::Request&,
+                                                             const api::Caller&, control::Ticket)>;
 
   Server(ServerLimits limits, Clock& clock, Handler handler);
   ~Server();
@@ -59,15 +59,15 @@ class Server {
 
   // A socket that nobody listens on is replaced; one that is in use is not.
   Status listen(const std::string& path);
-  // Nobody is let in on TCP but by the doorkeeper, which outlives the server. A port of 0 is any
+  // Callers on TCP are who the authenticator says, which outlives the server. A port of 0 is any
   // that is free; the address that was taken is returned.
-  Result<api::Address> listen_tcp(const api::Address& address, Doorkeeper& doorkeeper);
+  Result<api::Address> listen_tcp(const api::Address& address, Authenticator& authenticator);
   // Calls back when the descriptor is readable.
   void watch(int fd, std::function<void()> ready);
 
   // Waits at most so long, and serves what is ready.
   void serve(Micros wait_max);
-  void answer(control::Ticket ticket, const api::Answer& answer);
+  void answer(control::Ticket ticket, const api::Response& answer);
   // To every follower of events who may see it.
   void broadcast(const std::function<std::optional<std::string>(const api::Caller&)>& text);
 
@@ -91,11 +91,11 @@ class Server {
   void accept_all(int listener, bool tcp);
   void admit(int fd, bool tcp);
   bool has_room_for(const Connection& connection) const;
-  std::optional<api::Answer> ask(Connection& connection, const api::Request& request,
-                                 control::Ticket ticket);
+  std::optional<api::Response> ask(Connection& connection, const api::Request& request,
+                                   control::Ticket ticket);
   void read_from(Connection& connection);
   void take_requests(Connection& connection);
-  void put(Connection& connection, const api::Answer& answer, bool keep_alive);
+  void put(Connection& connection, const api::Response& answer, bool keep_alive);
   void send_to(Connection& connection);
   void want_write(const Connection& connection, bool wanted);
   void close_connection(int fd);
@@ -109,7 +109,7 @@ class Server {
   std::string path_;
   int tcp_listener_ = -1;
   api::Address tcp_;
-  Doorkeeper* doorkeeper_ = nullptr;
+  Authenticator* authenticator_ = nullptr;
   std::map<int, std::unique_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::size_t> of_user_;
   std::set<int> followers_;

@@ -1,4 +1,4 @@
-// Forecaster: the door through which a policy asks what would happen next.
+// Forecaster: the interface through which a policy asks what would happen next.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "decide/layout_request.h"
-#include "decide/shadow_run.h"
+#include "decide/what_if_run.h"
 #include "workload/job.h"
 
 namespace partita::decide {
@@ -51,7 +51,7 @@ class Forecaster {
   // A run beside the real one from the present state on, of these GPUs (ascending; empty: all) with
   // their share of the waiting jobs; layouts are then asked for by their places in the list. Null
   // where there is none. Lives no longer than the forecaster.
-  virtual std::unique_ptr<ShadowRun> shadow_run(std::span<const GpuId>) { return nullptr; }
+  virtual std::unique_ptr<WhatIfRun> what_if_run(std::span<const GpuId>) { return nullptr; }
 };
 
 }  // namespace partita::decide

@@ -1,4 +1,5 @@
-// Backend: the door to MIG GPUs: what is there, slices made and destroyed, memory, power, health.
+// Backend: the interface to MIG GPUs: what there is, slices made and destroyed, memory, power,
+// health.
 //
 // One suite (tests/conformance) holds every backend to what stands here; docs/reference/devices.md
 // describes the backends. Calls may come from several threads; calls about one GPU are answered one

@@ -22,15 +22,15 @@ workload::Trace cut(const workload::Trace& trace, std::size_t first, std::size_t
 Result<WindowBounds> bounds_of(const workload::Trace& window, const bounds::Fleet& fleet,
                                const WindowsLimit& limit,
                                const std::function<double()>& seconds_left) {
-  const auto instance = bounds::make_instance(window, fleet);
-  if (!instance) return instance.error();
+  const auto problem = bounds::make_problem(window, fleet);
+  if (!problem) return problem.error();
   bounds::Request request;
   request.kinds = {bounds::Kind::kTardiness};
   request.use_mip = false;
   request.runs = bounds::Runs::kWhole;
   request.seconds_max = seconds_left();
   request.clock = limit.clock;
-  const bounds::Report report = bounds::find_bounds(*instance, request);
+  const bounds::BoundReport report = bounds::find_bounds(*problem, request);
   WindowBounds found;
   bounds::PriceGrid prices;
   for (const bounds::Bound& bound : report.bounds) {
@@ -41,7 +41,7 @@ Result<WindowBounds> bounds_of(const workload::Trace& window, const bounds::Flee
   }
   found.bound_s = report.best(bounds::Kind::kTardiness)->value;
   const auto optimum =
-      bounds::window_optimum(*instance, *fleet.model, prices, {.seconds_left = seconds_left});
+      bounds::window_optimum(*problem, *fleet.model, prices, {.seconds_left = seconds_left});
   if (!optimum) return optimum.error();
   found.optimum_s = optimum->total_s / static_cast<double>(window.jobs.size());
   found.optimum_proven = optimum->proven;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "workload/job.h"
 
 namespace partita::experiment {

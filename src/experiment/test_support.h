@@ -1,4 +1,4 @@
-// What the tests of this room share: a folder that goes away, files as text, records and jobs to
+// What the tests of this module share: a folder that goes away, files as text, records and jobs to
 // begin with.
 #pragma once
 

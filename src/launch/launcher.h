@@ -1,4 +1,4 @@
-// Launcher: the door to processes: start one attempt of a job, stop it, learn how it ended.
+// Launcher: the interface to processes: start one attempt of a job, stop it, learn how it ended.
 //
 // An attempt is started at most once, whatever crashes: who asks after it later either finds that
 // it began, or makes sure that it never will.
@@ -40,7 +40,7 @@ struct Start {
   std::vector<std::string> environment;  // all of it, as NAME=VALUE
   std::string directory;
   Owner owner;
-  // Run before the process is stopped to make room or to go elsewhere; may be empty.
+  // Run before the process is stopped to make space or to go elsewhere; may be empty.
   std::vector<std::string> checkpoint;
   Micros time_limit = {};              // after which it is stopped; 0: none
   std::uint64_t output_bytes_max = 0;  // of all attempts of the job; 0: no limit

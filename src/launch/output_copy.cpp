@@ -33,8 +33,8 @@ bool OutputCopy::copy_available(std::size_t most) {
 
 void OutputCopy::keep(const char* bytes, std::size_t size) {
   if (cut_) return;
-  const std::uint64_t room = most_ == 0 ? UINT64_MAX : most_ - std::min(most_, kept_);
-  const auto fits = static_cast<std::size_t>(std::min<std::uint64_t>(room, size));
+  const std::uint64_t space = most_ == 0 ? UINT64_MAX : most_ - std::min(most_, kept_);
+  const auto fits = static_cast<std::size_t>(std::min<std::uint64_t>(space, size));
   if (lost_ > 0 && fits > 0) {
     const std::string line = fmt::format("\n[partita: {} bytes of output were lost]\n", lost_);
     if (write(line.data(), line.size())) lost_ = 0;

@@ -97,7 +97,7 @@ TEST_F(Copying, AFullDiskLosesOutputAndNothingElse) {
   say("lost");
   EXPECT_TRUE(copy.copy_available());
   EXPECT_EQ(copy.tail(), "lost");
-  ::dup2(file_, full);  // there is room again
+  ::dup2(file_, full);  // there is space again
   say("kept");
   EXPECT_TRUE(copy.copy_available());
   EXPECT_EQ(kept(), "\n[partita: 4 bytes of output were lost]\nkept");

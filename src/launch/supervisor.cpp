@@ -207,7 +207,7 @@ class Supervision {
 int Supervision::end_with(Report report) {
   report.key = key_;
   report.at = now();
-  for (int i = 0; i < 50; ++i) {  // a full disk may have room again
+  for (int i = 0; i < 50; ++i) {  // a full disk may have space again
     if (files_.write_end(report).ok()) return 0;
     ::usleep(200'000);
   }
@@ -276,8 +276,8 @@ void Supervision::run_checkpoint() {
 // A line of ours among the job's own, where its owner looks.
 void Supervision::tell(const std::string& what) {
   const std::string line = "partita: " + what.substr(0, 400) + "\n";
-  pollfd room{pipe_->ends[1], POLLOUT, 0};  // a pipe with room has room for a line
-  if (::poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0) return;
+  pollfd space{pipe_->ends[1], POLLOUT, 0};  // a pipe with space has space for a line
+  if (::poll(&space, 1, 0) != 1 || (space.revents & POLLOUT) == 0) return;
   if (::write(pipe_->ends[1], line.data(), line.size()) < 0) return;  // nothing to tell it with
 }
 

@@ -21,7 +21,7 @@ class PlaceTrainable : public Trainable {
 
   // Finds the layouts that the published system is trained on: it knows no other slices.
   Status set_layouts() {
-    auto repartitioner = make_repartitioner(options_.run);
+    auto repartitioner = layouts_of(options_.run);
     if (!repartitioner) return repartitioner.error();
     const cluster::ClusterState nothing(*options_.run.model, options_.run.gpus);
     const decide::ActiveJobs nobody;
@@ -56,7 +56,7 @@ class PlaceTrainable : public Trainable {
   Result<sim::RunResult> run_day(const nn::Model& model, const sim::RunOptions& run,
                                  const workload::Trace& day,
                                  nn::RangeRecorder* seen) const override {
-    const auto layouts = make_repartitioner(run);
+    const auto layouts = layouts_of(run);
     if (!layouts) return layouts.error();
     if (!is_recorded()) {
       policies::SliceScheduler scheduler(model, rules_);
@@ -77,8 +77,7 @@ class PlaceTrainable : public Trainable {
   bool is_recorded() const override { return rules_.encoding == policies::PlaceEncoding::kPlus; }
 
  private:
-  Result<std::unique_ptr<decide::Repartitioner>> make_repartitioner(
-      const sim::RunOptions& run) const {
+  Result<std::unique_ptr<decide::Repartitioner>> layouts_of(const sim::RunOptions& run) const {
     return policies::make_repartitioner(options_.repartition, *run.model, run.gpus);
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::set<std::string>;
 
-// A second opinion that shares no code with the room: walks the memory slices from left to right
+// A second opinion that shares no code with the module: walks the memory slices from left to right
 // and writes layouts as text.
 class BruteForce {
  public:

@@ -153,9 +153,9 @@ Error unknown_scheduler(std::string_view name) {
 
 // The path of "learned:FILE", or nothing when the name is another.
 std::optional<std::string> learned_path(std::string_view name) {
-  constexpr std::string_view kPrefix = "learned:";
-  if (!name.starts_with(kPrefix)) return {};
-  return std::string(name.substr(kPrefix.size()));
+  const std::size_t at = scheduler_file_at(name);
+  if (at == std::string_view::npos) return {};
+  return std::string(name.substr(at));
 }
 
 Result<Composition> resolve(std::string_view name) {
@@ -271,6 +271,16 @@ const std::vector<SchedulerRow>& schedulers() {
        "Vepsalainen and Morton 1987"},
   };
   return kRows;
+}
+
+std::size_t scheduler_file_at(std::string_view name) {
+  constexpr std::string_view kPrefix = "learned:";
+  return name.starts_with(kPrefix) ? kPrefix.size() : std::string_view::npos;
+}
+
+bool waits_for_one_profile(std::string_view scheduler) {
+  const Result<Composition> composition = resolve(scheduler);
+  return composition.ok() && composition->placement->facts.may_wait;
 }
 
 Result<decide::PolicyFacts> scheduler_facts(std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,26 @@ enum class LayoutHabit : std::uint8_t {
   kForQueue,  // for the jobs that wait, and never from under one that runs
   kPlanned,   // by the clock or by what is expected; an instance may go while jobs want it
 };
-// By the word before the colon; an unknown one never changes any.
-LayoutHabit layout_habit(std::string_view repartitioner);
+
+// What a repartitioner is like, for those who choose among them or run one live.
+struct RepartitionerTraits {
+  LayoutHabit habit = LayoutHabit::kNever;
+  bool whole_gpus = false;      // every GPU is one slice
+  std::string budget_key = {};  // of what it may simulate at a turn; empty: it does not look ahead
+  // What stands between the colon and the name of a file, where it can be read from one.
+  std::optional<std::string> file_mark = {};
+
+  bool looks_ahead() const { return !budget_key.empty(); }
+};
+// By the word before the colon; an unknown one has those of nothing in particular.
+const RepartitionerTraits& repartitioner_traits(std::string_view text);
+
+// Where the name of the file begins that the policy is read from; npos where it is read from none.
+std::size_t scheduler_file_at(std::string_view name);
+std::size_t repartitioner_file_at(std::string_view text);
+
+// Whether jobs wait for a slice of exactly the profile that the placement asks for.
+bool waits_for_one_profile(std::string_view scheduler);
 
 // What the named scheduler, the composition "order+placement" or the model of "learned:FILE" needs.
 Result<decide::PolicyFacts> scheduler_facts(std::string_view name);

@@ -59,6 +59,15 @@ TEST(Registry, ACompositionNeedsWhatItsPartsNeed) {
   EXPECT_TRUE(scheduler_facts("fifo+slowest")->needs_deadlines);
 }
 
+TEST(Registry, PlacementsThatTakeOneProfileAreKnown) {
+  for (const char* exact : {"fifo+requested", "mdd+tightest", "edf+half-speed"}) {
+    EXPECT_TRUE(waits_for_one_profile(exact)) << exact;
+  }
+  for (const char* other : {"fifo", "mdd+slowest", "learned:tightest", "tightest", "x+tightest"}) {
+    EXPECT_FALSE(waits_for_one_profile(other)) << other;
+  }
+}
+
 TEST(Registry, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(make_scheduler("foo", 1).error().message,
             "unknown scheduler 'foo'; known: edf-ss, edf-fs, llf, lalf, mp-edf, met, cedf, random, "

@@ -117,7 +117,7 @@ Made make_on_demand(std::string_view text, const mig::GpuModel&, std::uint32_t) 
   options.moves = true;
   const std::vector<std::string> known{"first-fit", "least-fragmenting", "half-speed", "no-moves"};
   for (const std::string_view word : split(text, ',')) {
-    if (word == "least-fragmenting") options.placement = OnDemand::Placement::kLeastFragmenting;
+    if (word == "least-fragmenting") options.fit = OnDemand::FitRule::kLeastFragmenting;
     if (word == "half-speed") options.asked = half_speed_profile;
     if (word == "no-moves") options.moves = false;
     const bool good = std::find(known.begin(), known.end(), word) != known.end();
@@ -197,7 +197,7 @@ Made make_migm_a(std::string_view, const mig::GpuModel&, std::uint32_t) {
 
 Made make_migm_b(std::string_view, const mig::GpuModel&, std::uint32_t) {
   return std::unique_ptr<decide::Repartitioner>(std::make_unique<OnDemand>(
-      OnDemand::Options{tightest_profiles, OnDemand::Placement::kMostReachable, true}));
+      OnDemand::Options{tightest_profiles, OnDemand::FitRule::kMostReachable, true}));
 }
 
 Made make_none(std::string_view, const mig::GpuModel& model, std::uint32_t gpus) {
@@ -210,7 +210,7 @@ struct Row {
   enum class Text : std::uint8_t { kNone, kOptional, kRequired };
   std::string name;
   Text text;
-  LayoutHabit habit;
+  RepartitionerTraits traits;
   std::string syntax;
   std::string summary;
   Made (*make)(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus);
@@ -218,30 +218,54 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = {
-      {"learned", Row::Text::kRequired, LayoutHabit::kPlanned,
+      {"learned",
+       Row::Text::kRequired,
+       {.habit = LayoutHabit::kPlanned, .file_mark = ""},
        "learned:FILE[,base=LAYOUTS][,loss_max=PERCENT]",
        "asks the trained network of a model file which mix of layouts the fleet should have",
        make_learned},
-      {"lookahead", Row::Text::kOptional, LayoutHabit::kPlanned, "lookahead[:KEY=VALUE,...]",
-       "changes a GPU when simulating ahead says it pays", make_lookahead},
-      {"migm-a", Row::Text::kNone, LayoutHabit::kForQueue, "migm-a",
+      {"lookahead",
+       Row::Text::kOptional,
+       {.habit = LayoutHabit::kPlanned, .budget_key = "budget_us"},
+       "lookahead[:KEY=VALUE,...]",
+       "changes a GPU when simulating ahead says it pays",
+       make_lookahead},
+      {"migm-a",
+       Row::Text::kNone,
+       {.habit = LayoutHabit::kForQueue},
+       "migm-a",
        "jobs of one memory size at a time, so that layouts change as rarely as can be; with the "
        "placement tightest",
        make_migm_a},
-      {"migm-b", Row::Text::kNone, LayoutHabit::kForQueue, "migm-b",
+      {"migm-b",
+       Row::Text::kNone,
+       {.habit = LayoutHabit::kForQueue},
+       "migm-b",
        "fuses and splits idle instances for the next job in the queue; with the placement tightest",
        make_migm_b},
-      {"none", Row::Text::kNone, LayoutHabit::kNever, "none", "every GPU is one whole slice",
+      {"none",
+       Row::Text::kNone,
+       {.habit = LayoutHabit::kNever, .whole_gpus = true},
+       "none",
+       "every GPU is one whole slice",
        make_none},
-      {"ondemand", Row::Text::kOptional, LayoutHabit::kOnDemand,
+      {"ondemand",
+       Row::Text::kOptional,
+       {.habit = LayoutHabit::kOnDemand},
        "ondemand[:first-fit|least-fragmenting][,half-speed][,no-moves]",
        "an instance for each job as it comes, unmade when it ends, as dynamic MIG drivers do; with "
        "the placement requested, or half-speed for both; with preemption pays, jobs are moved to "
        "make room, unless no-moves",
        make_on_demand},
-      {"static", Row::Text::kRequired, LayoutHabit::kNever, "static:LAYOUTS",
-       "one layout for each GPU, or one for all, for the whole run", make_static},
-      {"timetable", Row::Text::kRequired, LayoutHabit::kPlanned,
+      {"static",
+       Row::Text::kRequired,
+       {.habit = LayoutHabit::kNever},
+       "static:LAYOUTS",
+       "one layout for each GPU, or one for all, for the whole run",
+       make_static},
+      {"timetable",
+       Row::Text::kRequired,
+       {.habit = LayoutHabit::kPlanned, .file_mark = "@"},
        "timetable:HH:MM=LAYOUTS,...|@FILE",
        "the same layouts at the same times of every day, any number of switches; or a file of "
        "mixes by hour and backlog",
@@ -266,10 +290,18 @@ const std::vector<decide::PolicyFacts>& repartitioners() {
   return kFacts;
 }
 
-LayoutHabit layout_habit(std::string_view repartitioner) {
-  const std::string_view name = repartitioner.substr(0, repartitioner.find(':'));
-  const auto row = std::ranges::find(rows(), name, &Row::name);
-  return row == rows().end() ? LayoutHabit::kNever : row->habit;
+const RepartitionerTraits& repartitioner_traits(std::string_view text) {
+  static const RepartitionerTraits kUnknown;
+  const auto row = std::ranges::find(rows(), text.substr(0, text.find(':')), &Row::name);
+  return row == rows().end() ? kUnknown : row->traits;
+}
+
+std::size_t repartitioner_file_at(std::string_view text) {
+  const auto& mark = repartitioner_traits(text).file_mark;
+  const auto colon = text.find(':');
+  if (!mark || colon == std::string_view::npos) return std::string_view::npos;
+  const bool named = text.substr(colon + 1).starts_with(*mark);
+  return named ? colon + 1 + mark->size() : std::string_view::npos;
 }
 
 Made make_repartitioner(std::string_view text, const mig::GpuModel& model, std::uint32_t gpus) {

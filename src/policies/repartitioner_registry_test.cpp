@@ -99,14 +99,41 @@ TEST(RepartitionerRegistry, EveryKindIsDescribed) {
   }
 }
 
-TEST(LayoutHabit, IsThatOfTheWordBeforeTheColon) {
-  EXPECT_EQ(layout_habit("none"), LayoutHabit::kNever);
-  EXPECT_EQ(layout_habit("static:1,2"), LayoutHabit::kNever);
-  EXPECT_EQ(layout_habit("ondemand:first-fit"), LayoutHabit::kOnDemand);
-  EXPECT_EQ(layout_habit("migm-b"), LayoutHabit::kForQueue);
-  EXPECT_EQ(layout_habit("lookahead"), LayoutHabit::kPlanned);
-  EXPECT_EQ(layout_habit("learned:a/static:b"), LayoutHabit::kPlanned);
-  EXPECT_EQ(layout_habit("ondemandx"), LayoutHabit::kNever);
+LayoutHabit habit_of(std::string_view text) {
+  return repartitioner_traits(text).habit;
+}
+
+TEST(RepartitionerTraits, TheHabitIsThatOfTheWordBeforeTheColon) {
+  EXPECT_EQ(habit_of("none"), LayoutHabit::kNever);
+  EXPECT_EQ(habit_of("static:1,2"), LayoutHabit::kNever);
+  EXPECT_EQ(habit_of("ondemand:first-fit"), LayoutHabit::kOnDemand);
+  EXPECT_EQ(habit_of("migm-b"), LayoutHabit::kForQueue);
+  EXPECT_EQ(habit_of("lookahead"), LayoutHabit::kPlanned);
+  EXPECT_EQ(habit_of("learned:a/static:b"), LayoutHabit::kPlanned);
+  EXPECT_EQ(habit_of("ondemandx"), LayoutHabit::kNever);
+}
+
+TEST(RepartitionerTraits, OnlyNoneLeavesGpusWhole) {
+  for (const decide::PolicyFacts& row : repartitioners()) {
+    EXPECT_EQ(repartitioner_traits(row.name).whole_gpus, row.name == "none") << row.name;
+  }
+  EXPECT_FALSE(repartitioner_traits("nonesuch").whole_gpus);
+}
+
+TEST(RepartitionerTraits, TheKeyOfTheBudgetIsOneThatTheRepartitionerTakes) {
+  EXPECT_FALSE(repartitioner_traits("static:1").looks_ahead());
+  const RepartitionerTraits& traits = repartitioner_traits("lookahead:every=5");
+  ASSERT_TRUE(traits.looks_ahead());
+  EXPECT_TRUE(make_repartitioner("lookahead:" + traits.budget_key + "=5000", a100(), 1).ok());
+  EXPECT_FALSE(make_repartitioner("lookahead:" + traits.budget_key + "x=5000", a100(), 1).ok());
+}
+
+TEST(RepartitionerTraits, AFileBeginsBehindItsMark) {
+  EXPECT_EQ(repartitioner_file_at("learned:a.json"), 8U);
+  EXPECT_EQ(repartitioner_file_at("timetable:@a.csv"), 11U);
+  for (const char* text : {"timetable:08:00=9", "static:1", "learned", "none", "other:@a"}) {
+    EXPECT_EQ(repartitioner_file_at(text), std::string_view::npos) << text;
+  }
 }
 
 }  // namespace

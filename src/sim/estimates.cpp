@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "sim/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 
@@ -18,7 +18,7 @@ workload::Job Estimates::told(const workload::Job& job, JobId id) const {
   const double factor = factor_of(id);
   for (Micros& time : told.time) {
     if (time == workload::kNoTime) continue;
-    time = Micros{round_up(factor * static_cast<double>(time.count))};
+    time = round_up(factor * static_cast<double>(time.count));
   }
   return told;
 }
@@ -41,7 +41,7 @@ void Estimates::book(JobHandle handle, const decide::ActiveJob& told, Micros now
 
 Micros Estimates::due(JobHandle handle, const decide::ActiveJob& told) {
   Truth& truth = truths_[handle.value];
-  truth.finish = told.progress_from + Micros{round_up(truth.left * truth.time[told.size_index])};
+  truth.finish = told.progress_from + round_up(truth.left * truth.time[told.size_index]);
   return std::min(truth.finish, told.finish);
 }
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sim/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 namespace {
@@ -20,7 +20,7 @@ workload::Job job_of(std::int64_t seconds) {
 decide::ActiveJob running(const workload::Job& told, Micros now) {
   decide::ActiveJob active = decide::make_active(told, JobId{0}, 1);
   active.progress_from = now;
-  active.finish = now + Micros{round_up(active.work * active.time[0])};
+  active.finish = now + round_up(active.work * active.time[0]);
   active.slice = cluster::SliceId{0};
   return active;
 }
@@ -64,7 +64,7 @@ TEST(Estimates, AJobThatOutlivesItsEstimateIsBelievedToBeHalfDoneEachTime) {
     estimates.book(handle, told, now);
     told.work = estimates.believe_more(handle);
     told.progress_from = now;
-    told.finish = now + Micros{round_up(told.work * told.time[0])};
+    told.finish = now + round_up(told.work * told.time[0]);
   }
   EXPECT_EQ(looks, (std::vector<std::int64_t>{10, 20, 40}));
   EXPECT_NEAR(estimates.due(handle, told).to_seconds(), 70, 2e-6);

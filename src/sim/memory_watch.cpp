@@ -1,11 +1,11 @@
 #include "sim/memory_watch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/round_up.h"
 #include "mig/profile_memory.h"
 
 namespace partita::sim {
@@ -13,8 +13,7 @@ namespace {
 
 // The instant at which so much of the work is done; at least a microsecond after it falls.
 Micros instant_of(const decide::ActiveJob& job, double done) {
-  const double micros = std::ceil((done - (1 - job.work)) * job.time[job.size_index]);
-  return job.progress_from + Micros{static_cast<std::int64_t>(std::max(1.0, micros))};
+  return job.progress_from + round_up((done - (1 - job.work)) * job.time[job.size_index]);
 }
 
 // Reading i is the memory when i of n parts of the work are done, off by the curve's noise.

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "sim/shadow.h"
+#include "sim/what_if.h"
 
 namespace partita::sim {
 namespace {
@@ -33,8 +33,8 @@ Rollout::Rollout(const Clockwork& origin, const RunOptions& options, decide::Sch
       scheduler_(scheduler),
       watts_a_slice_min_(watts_a_slice_min(*options.power)) {}
 
-std::unique_ptr<decide::ShadowRun> Rollout::shadow_run(std::span<const GpuId> gpus) {
-  return std::make_unique<Shadow>(origin_, gpus, scheduler_);
+std::unique_ptr<decide::WhatIfRun> Rollout::what_if_run(std::span<const GpuId> gpus) {
+  return std::make_unique<WhatIf>(origin_, gpus, scheduler_);
 }
 
 void Rollout::take_copy(std::span<const GpuId> gpus) {

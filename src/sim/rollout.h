@@ -15,7 +15,7 @@ class Rollout : public decide::Forecaster {
   Rollout(const Clockwork& origin, const RunOptions& options, decide::Scheduler& scheduler);
 
   decide::ForecastCost forecast(const decide::ForecastQuestion& question) override;
-  std::unique_ptr<decide::ShadowRun> shadow_run(std::span<const GpuId> gpus) override;
+  std::unique_ptr<decide::WhatIfRun> what_if_run(std::span<const GpuId> gpus) override;
 
  private:
   // A copy of the run, or of a part of its GPUs. Kept for the next forecast of as many, so that its

@@ -64,9 +64,9 @@ std::span<const workload::Job> ViewRollout::arrivals_of(const decide::ForecastQu
   return arrivals_;
 }
 
-std::unique_ptr<decide::ShadowRun> ViewRollout::shadow_run(std::span<const GpuId> gpus) {
+std::unique_ptr<decide::WhatIfRun> ViewRollout::what_if_run(std::span<const GpuId> gpus) {
   lay_out();
-  return origin_->rollout.shadow_run(gpus);
+  return origin_->rollout.what_if_run(gpus);
 }
 
 decide::ForecastCost ViewRollout::forecast(const decide::ForecastQuestion& question) {

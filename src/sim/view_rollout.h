@@ -33,7 +33,7 @@ class ViewRollout : public decide::PositionForecaster {
                      decide::Outlook outlook) override;
   // REQUIRES: a position was taken, of the same cluster each time.
   decide::ForecastCost forecast(const decide::ForecastQuestion& question) override;
-  std::unique_ptr<decide::ShadowRun> shadow_run(std::span<const GpuId> gpus) override;
+  std::unique_ptr<decide::WhatIfRun> what_if_run(std::span<const GpuId> gpus) override;
 
  private:
   struct Origin {

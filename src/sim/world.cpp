@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "sim/rounding.h"
+#include "base/round_up.h"
 
 namespace partita::sim {
 namespace {
@@ -48,7 +48,7 @@ void expect_left(decide::ActiveJob& job, double left, Micros now) {
   job.on_time_until = Micros{-1};
   if (!job.running()) return;
   job.progress_from = std::max(job.progress_from, now);
-  job.finish = job.progress_from + Micros{round_up(left * job.time[job.size_index])};
+  job.finish = job.progress_from + round_up(left * job.time[job.size_index]);
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ void World::extend_estimate(JobHandle handle) {
 // From now on the work falls at the pace of the present size.
 void World::set_pace(decide::ActiveJob& job) {
   job.progress_from = now + job.restart;
-  job.finish = job.progress_from + Micros{round_up(job.work * job.time[job.size_index])};
+  job.finish = job.progress_from + round_up(job.work * job.time[job.size_index]);
   job.restart = Micros{};
   job.forget_on_time();
 }
@@ -301,7 +301,7 @@ workload::Job World::as_expected(const workload::Job& job) const {
   if (length == 1) return expected;
   for (Micros& time : expected.time) {
     if (time == workload::kNoTime) continue;
-    time = Micros{round_up(length * static_cast<double>(time.count))};
+    time = round_up(length * static_cast<double>(time.count));
   }
   return expected;
 }

@@ -213,7 +213,7 @@ TEST(Torture, EveryCallFailsOnceWithAnError) {
   torture(SQLITE_IOERR);
 }
 
-TEST(Torture, EveryCallFailsOnceForWantOfRoom) {
+TEST(Torture, EveryCallFailsOnceForWantOfSpace) {
   torture(SQLITE_FULL);
 }
 

@@ -185,8 +185,8 @@ class GzipBytes final : public ByteStream {
   Result<std::size_t> read(char* into, std::size_t size) override {
     stream_.next_out = reinterpret_cast<Bytef*>(into);
     stream_.avail_out = static_cast<uInt>(std::min(size, kChunkBytes));
-    const uInt room = stream_.avail_out;
-    while (stream_.avail_out == room) {
+    const uInt space = stream_.avail_out;
+    while (stream_.avail_out == space) {
       const Result<std::string_view> bytes = input_.available();
       if (!bytes) return bytes.error();
       if (bytes->empty() && member_done_) return std::size_t{0};
@@ -194,7 +194,7 @@ class GzipBytes final : public ByteStream {
       if (member_done_) inflateReset(&stream_);
       if (const Status status = inflate_some(*bytes); !status) return status.error();
     }
-    return std::size_t{room - stream_.avail_out};
+    return std::size_t{space - stream_.avail_out};
   }
   double progress() const override { return input_.progress(); }
 

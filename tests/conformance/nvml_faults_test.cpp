@@ -371,7 +371,7 @@ TEST_F(FakeH200, TheSmallestProfileIsTheRealOne) {
 }
 
 TEST_F(FakeH200, PlacementsAreAnsweredWithMigOff) {
-  std::array<nvml::Placement, 8> places = {};
+  std::array<nvml::GpuInstancePlacement, 8> places = {};
   unsigned count = 0;
   ASSERT_EQ((*library_)->gi_placements(device_, 9, nullptr, &count), nvml::kSuccess);
   ASSERT_EQ(count, 2U);

@@ -38,7 +38,7 @@ Return give_text(const std::string& text, char* buffer, unsigned size) {
   return nvml::kSuccess;
 }
 
-// NVML's way with arrays: `count` is how many there is room for, and then how many there are.
+// NVML's way with arrays: `count` is how many there is space for, and then how many there are.
 template <typename Item>
 Return give_list(const std::vector<Item>& items, Item* out, unsigned* count) {
   const auto have = static_cast<unsigned>(items.size());
@@ -278,7 +278,8 @@ Return nvmlDeviceGetGpuInstanceProfileInfoV(Device device, unsigned argument,
 }
 
 Return nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, unsigned profile_id,
-                                                     nvml::Placement* placements, unsigned* count) {
+                                                     nvml::GpuInstancePlacement* placements,
+                                                     unsigned* count) {
   ENTER(nvmlDeviceGetGpuInstancePossiblePlacements_v2);
   const FakeGpu* const gpu = world().gpu_of(device);
   if (gpu == nullptr) return nvml::kInvalidArgument;
@@ -296,7 +297,7 @@ Return nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, unsigned pro
 }
 
 Return nvmlDeviceCreateGpuInstanceWithPlacement(Device device, unsigned profile_id,
-                                                const nvml::Placement* placement,
+                                                const nvml::GpuInstancePlacement* placement,
                                                 GpuInstance* made) {
   ENTER(nvmlDeviceCreateGpuInstanceWithPlacement);
   FakeGpu* const gpu = world().gpu_of(device);

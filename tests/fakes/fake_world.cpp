@@ -265,7 +265,7 @@ FakeComputeInstance* FakeWorld::slice_of(nvml::Device device) {
   return find(reinterpret_cast<nvml::ComputeInstance>(device));
 }
 
-nvml::Return FakeWorld::make(FakeGpu& gpu, unsigned profile_id, nvml::Placement place,
+nvml::Return FakeWorld::make(FakeGpu& gpu, unsigned profile_id, nvml::GpuInstancePlacement place,
                              FakeGpuInstance** made) {
   if (!gpu.mig) return nvml::kNotSupported;
   const FakeProfile* profile = nullptr;

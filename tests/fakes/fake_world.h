@@ -92,7 +92,7 @@ class FakeWorld {
   FakeComputeInstance* find(nvml::ComputeInstance handle);
 
   // The rules of the driver.
-  nvml::Return make(FakeGpu& gpu, unsigned profile_id, nvml::Placement place,
+  nvml::Return make(FakeGpu& gpu, unsigned profile_id, nvml::GpuInstancePlacement place,
                     FakeGpuInstance** made);
   nvml::Return fill(FakeGpuInstance& instance, unsigned profile_id, FakeComputeInstance** made);
   unsigned long long energy_mj(const FakeGpu& gpu);

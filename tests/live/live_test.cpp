@@ -185,7 +185,7 @@ TEST_F(Live, LookingAheadItRunsJobsAndCanBeTakenAgain) {
   EXPECT_GT(replay["turns"], 40);
 }
 
-TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheRoom) {
+TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheSpace) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string first = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});
   const std::string second = submit({"--mem", "30G", "--", "/bin/sleep", "1000"});
@@ -198,7 +198,7 @@ TEST_F(Live, AJobThatWaitsIsToldWhoHoldsTheRoom) {
   partita({"wait", third});
 }
 
-TEST_F(Live, InTheShadowItDecidesAndTouchesNothing) {
+TEST_F(Live, InShadowModeItDecidesAndTouchesNothing) {
   ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
   const std::string id = submit({"--mem", "3G", "--", "/bin/true"});
   ::usleep(500'000);
@@ -340,7 +340,7 @@ TEST_F(Live, TheInterfaceServesMetricsAndItsOwnDescription) {
   EXPECT_NE(metrics.find("partita_gpu_energy_joules_total{gpu=\"1\",UUID="), std::string::npos);
 }
 
-// In the shadow no slice is made, so what waits fits nowhere on GPUs that are idle.
+// In shadow mode no slice is made, so what waits fits nowhere on GPUs that are idle.
 TEST_F(Live, TopTellsWhenQueuedWorkFitsNowhere) {
   ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
   EXPECT_EQ(partita({"top", "--once"}).find("fits nowhere"), std::string::npos);

@@ -37,7 +37,7 @@ int connect_to(const std::string& address) {
 
 RawAnswer raw_call(int fd, const std::string& bytes) {
   RawAnswer answer;
-  // One that is refused at the door may be answered before it has spoken.
+  // One that is refused when it connects may be answered before it has spoken.
   if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) errno = 0;
   std::string in;
   std::array<char, 8192> piece{};

@@ -136,11 +136,11 @@ bool matches(std::string_view code, std::size_t at, const Ban& ban) {
   return false;
 }
 
-// ---- rooms
+// ---- modules
 
-// What a room may include besides itself: whole rooms, or single headers (the doors).
+// What a module may include besides itself: whole modules, or single public headers.
 struct Arrows {
-  std::vector<std::string> rooms;
+  std::vector<std::string> modules;
   std::vector<std::string> headers = {};
 };
 
@@ -171,32 +171,33 @@ const std::map<std::string, Arrows, std::less<>>& arrows() {
   return table;
 }
 
-bool wires_everything(std::string_view room) {
-  return room == "daemon" || room == "cli";
+bool wires_everything(std::string_view module) {
+  return module == "daemon" || module == "cli";
 }
 
-bool is_room(std::string_view name) {
+bool is_module(std::string_view name) {
   return wires_everything(name) || arrows().contains(name);
 }
 
-// A room sees what its arrows lead to, however long the way, as its link list does.
-void collect_reachable(const std::string& room, std::set<std::string, std::less<>>& seen) {
-  if (!seen.insert(room).second) return;
-  const auto row = arrows().find(room);
+// A module sees what its arrows lead to, however long the way, as its link list does.
+void collect_reachable(const std::string& module, std::set<std::string, std::less<>>& seen) {
+  if (!seen.insert(module).second) return;
+  const auto row = arrows().find(module);
   if (row == arrows().end()) return;
-  for (const std::string& next : row->second.rooms) collect_reachable(next, seen);
+  for (const std::string& next : row->second.modules) collect_reachable(next, seen);
 }
 
 std::string first_component(std::string_view path) {
   return std::string(path.substr(0, std::min(path.find('/'), path.size())));
 }
 
-bool may_include(const std::string& room, const std::string& target) {
-  if (wires_everything(room)) return true;
+bool may_include(const std::string& module, const std::string& target) {
+  if (wires_everything(module)) return true;
   std::set<std::string, std::less<>> reachable;
-  collect_reachable(room, reachable);
+  collect_reachable(module, reachable);
   if (reachable.contains(first_component(target))) return true;
-  return std::ranges::find(arrows().at(room).headers, target) != arrows().at(room).headers.end();
+  return std::ranges::find(arrows().at(module).headers, target) !=
+         arrows().at(module).headers.end();
 }
 
 bool is_header(std::string_view path) {
@@ -252,18 +253,19 @@ Violations banned_calls(const File& file) {
 
 Violations wrong_includes(const File& file) {
   if (!file.path.starts_with("src/")) return {};
-  const std::string room = first_component(std::string_view(file.path).substr(4));
-  if (!is_room(room)) return {{file.path, 1, fmt::format("'{}' is no room", room)}};
+  const std::string module = first_component(std::string_view(file.path).substr(4));
+  if (!is_module(module)) return {{file.path, 1, fmt::format("'{}' is no module", module)}};
   Violations found;
   for (const Include& include : quoted_includes(file.text)) {
-    if (!is_room(first_component(include.target))) {
-      found.push_back({file.path, include.line,
-                       fmt::format("'{}': write the path from src/, room first", include.target)});
-    } else if (!may_include(room, include.target)) {
+    if (!is_module(first_component(include.target))) {
+      found.push_back(
+          {file.path, include.line,
+           fmt::format("'{}': write the path from src/, module first", include.target)});
+    } else if (!may_include(module, include.target)) {
       found.push_back(
           {file.path, include.line,
            fmt::format("{} may not include '{}': docs/internals/architecture.md has no such arrow",
-                       room, include.target)});
+                       module, include.target)});
     }
   }
   return found;

@@ -28,7 +28,7 @@ Violations long_functions(const File& file);
 Violations long_file(const File& file);
 Violations long_lines(const File& file);
 Violations banned_calls(const File& file);
-// Includes between rooms that are no arrow of docs/internals/architecture.md.
+// Includes between modules that are no arrow of docs/internals/architecture.md.
 Violations wrong_includes(const File& file);
 // A header begins with a sentence that says what it is for, and has #pragma once.
 Violations header_shape(const File& file);

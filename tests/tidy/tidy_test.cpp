@@ -240,7 +240,7 @@ TEST(Rule, TheInterfaceShowsViewsAndNoRowsOfTheStore) {
   EXPECT_EQ(count(banned_calls, "src/daemon/a.cpp", "const store::JobRow& row"), 0U);
 }
 
-TEST(Rule, RoomsThatMustRepeatExactlyHaveNoWallClock) {
+TEST(Rule, ModulesThatMustRepeatExactlyHaveNoWallClock) {
   EXPECT_EQ(count(banned_calls, "src/policies/a.cpp", "std::chrono::steady_clock::now()"), 1U);
   EXPECT_EQ(count(banned_calls, "src/cli/a.cpp", "std::chrono::steady_clock::now()"), 0U);
 }
@@ -257,7 +257,7 @@ TEST(Rule, IncludesFollowTheArrows) {
   EXPECT_EQ(count(wrong_includes, "src/attic/a.cpp", ""), 1U);
 }
 
-TEST(Rule, ADoorIsOneHeaderOfARoom) {
+TEST(Rule, APublicHeaderIsOneHeaderOfAModule) {
   EXPECT_EQ(
       count(wrong_includes, "src/report/a.cpp", "#include \"experiment/results/result_file.h\"\n"),
       0U);

@@ -79,23 +79,23 @@ void CbcProgram::add_finish(const SlotTask& task, std::size_t s, std::size_t don
   finished_before_ = finished;
 }
 
-TreeBound checked(const Instance& instance, TreeFound found) {
-  const Result<double> proven = proven_tardiness_s(instance, found.tree);
+TreeBound checked(const Problem& problem, TreeFound found) {
+  const Result<double> proven = proven_tardiness_s(problem, found.tree);
   CHECK(proven.ok());
   return {*proven, std::move(found)};
 }
 
 }  // namespace
 
-SlotProgram mip_program(const Instance& instance, std::size_t finer) {
-  CHECK(instance.jobs.size() <= kMipJobsMax);
+SlotProgram mip_program(const Problem& problem, std::size_t finer) {
+  CHECK(problem.jobs.size() <= kMipJobsMax);
   CHECK(finer >= 1 && finer <= kMipFinerMax);
-  const std::size_t slots = std::clamp(kCellsMax / instance.jobs.size(), kSlotsMin, kSlotsMax);
-  const double end = slots_end(instance) * (1 + kSolverSlack);
+  const std::size_t slots = std::clamp(kCellsMax / problem.jobs.size(), kSlotsMin, kSlotsMax);
+  const double end = slots_end(problem) * (1 + kSolverSlack);
   const auto finest =
       static_cast<std::int64_t>(std::ceil(end / static_cast<double>(slots * kMipFinerMax)));
   const auto times = static_cast<std::int64_t>(kMipFinerMax / finer);
-  return slot_program(instance, std::max<std::int64_t>(1, finest) * times, slots * finer);
+  return slot_program(problem, std::max<std::int64_t>(1, finest) * times, slots * finer);
 }
 
 MipBound cbc_tardiness(const SlotProgram& slots, double seconds_max) {
@@ -111,21 +111,21 @@ MipBound cbc_tardiness(const SlotProgram& slots, double seconds_max) {
   return bound;
 }
 
-MipBound mip_tardiness(const Instance& instance, double seconds_max, std::size_t finer) {
-  return cbc_tardiness(mip_program(instance, finer), seconds_max);
+MipBound mip_tardiness(const Problem& problem, double seconds_max, std::size_t finer) {
+  return cbc_tardiness(mip_program(problem, finer), seconds_max);
 }
 
 // Finer slots prove more, and prices for them are found fast; cases are divided with coarse slots
 // first, where there is hope for all of them.
-TreeBound tree_tardiness(const Instance& instance, const TreeEffort& effort) {
+TreeBound tree_tardiness(const Problem& problem, const TreeEffort& effort) {
   TreeBound best;
   TreeEffort fast = effort;
   fast.programs_max = 0;
   std::vector<double> prices;
   double prices_slot = 1;
   for (std::size_t finer = 1; finer <= kMipFinerMax; finer *= 2) {
-    const SlotProgram slots = mip_program(instance, finer);
-    TreeBound bound = checked(instance, search_tree(slots, fast, prices, prices_slot));
+    const SlotProgram slots = mip_program(problem, finer);
+    TreeBound bound = checked(problem, search_tree(slots, fast, prices, prices_slot));
     prices = bound.found.tree.nodes.front().prices;
     prices_slot = slots.slot;
     if (finer == 1 || bound.total_s > best.total_s) best = std::move(bound);
@@ -137,8 +137,8 @@ TreeBound tree_tardiness(const Instance& instance, const TreeEffort& effort) {
     TreeEffort part = effort;
     const double until = effort.seconds_left() * (1 - kLevelShare);
     part.seconds_left = [&] { return effort.seconds_left() - until; };
-    const SlotProgram slots = mip_program(instance, finer);
-    TreeBound bound = checked(instance, search_tree(slots, part, prices, prices_slot));
+    const SlotProgram slots = mip_program(problem, finer);
+    TreeBound bound = checked(problem, search_tree(slots, part, prices, prices_slot));
     end = bound.found.end;
     if (bound.total_s >= best.total_s) {
       best = std::move(bound);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/slot_program.h"
 #include "bounds/slots/slot_search.h"
 #include "bounds/solver.h"
@@ -17,7 +17,7 @@ inline constexpr std::size_t kMipFinerMax = 8;
 
 // `finer` times as many slots as Cbc can be hoped to take. REQUIRES: a power of two, at most
 // kMipFinerMax; at most kMipJobsMax jobs.
-SlotProgram mip_program(const Instance& instance, std::size_t finer);
+SlotProgram mip_program(const Problem& problem, std::size_t finer);
 
 struct MipBound {
   MipStatus status = MipStatus::kFailed;
@@ -27,7 +27,7 @@ struct MipBound {
 
 MipBound cbc_tardiness(const SlotProgram& slots, double seconds_max);
 // The same with slots that fine.
-MipBound mip_tardiness(const Instance& instance, double seconds_max, std::size_t finer = 1);
+MipBound mip_tardiness(const Problem& problem, double seconds_max, std::size_t finer = 1);
 
 struct TreeBound {
   double total_s = 0;  // as the check of the tree has it
@@ -35,6 +35,6 @@ struct TreeBound {
 };
 
 // By our own search, with the slots that prove most. Without a clock always the same.
-TreeBound tree_tardiness(const Instance& instance, const TreeEffort& effort);
+TreeBound tree_tardiness(const Problem& problem, const TreeEffort& effort);
 
 }  // namespace partita::bounds

@@ -17,9 +17,9 @@ constexpr double kRounding = 1e-7;
 constexpr std::uint64_t kClockEvery = 1024;  // nodes
 
 // The plain profile of each mode: the first of its shape with all the memory that shape has.
-std::vector<mig::ProfileIndex> profiles_of(const Instance& instance, const mig::GpuModel& model) {
+std::vector<mig::ProfileIndex> profiles_of(const Problem& problem, const mig::GpuModel& model) {
   std::vector<mig::ProfileIndex> found;
-  for (const Mode& mode : instance.modes) {
+  for (const Mode& mode : problem.modes) {
     const auto same = [&](const mig::Profile& profile) {
       return profile.compute_slices == mode.compute && profile.memory_slices == mode.memory &&
              profile.memory_gib == mode.memory_gib;
@@ -34,17 +34,17 @@ std::vector<mig::ProfileIndex> profiles_of(const Instance& instance, const mig::
 // What GPUs earn from an instant on with the loads that earn most; 0 from the tail on.
 class Earnings {
  public:
-  Earnings(const Instance& instance, const PriceGrid& grid) : grid_(grid) {
+  Earnings(const Problem& problem, const PriceGrid& grid) : grid_(grid) {
     for (std::size_t i = 0; i < grid.intervals(); ++i) {
       double most = 0;
-      for (const Load& load : instance.loads) {
+      for (const Load& load : problem.loads) {
         double gain = 0;
         for (std::size_t mode = 0; mode < grid.modes; ++mode) {
           gain += grid.at(i)[mode] * load.count[mode];
         }
         most = std::max(most, gain);
       }
-      rate_.push_back(i == grid.tail() ? 0 : most * instance.gpus * kSecondsPerMicro);
+      rate_.push_back(i == grid.tail() ? 0 : most * problem.gpus * kSecondsPerMicro);
     }
     from_.resize(rate_.size());
     for (std::size_t i = grid.tail(); i-- > 0;) {
@@ -65,16 +65,16 @@ class Earnings {
 
 class Branching {
  public:
-  Branching(const Instance& instance, const mig::GpuModel& model, const PriceGrid& prices,
+  Branching(const Problem& problem, const mig::GpuModel& model, const PriceGrid& prices,
             const WindowEffort& effort)
-      : instance_(instance),
+      : problem_(problem),
         model_(model),
         prices_(prices),
         effort_(effort),
-        profiles_(profiles_of(instance, model)),
+        profiles_(profiles_of(problem, model)),
         whole_(prices, 1),
-        earnings_(instance, prices),
-        least_costs_(instance.jobs.size() * prices.intervals(), -1) {}
+        earnings_(problem, prices),
+        least_costs_(problem.jobs.size() * prices.intervals(), -1) {}
 
   WindowOptimum run();
 
@@ -100,7 +100,7 @@ class Branching {
   bool met_before(double now, double tardiness);
   bool placed(std::size_t job) const { return (placed_ >> job & 1U) != 0; }
 
-  const Instance& instance_;
+  const Problem& problem_;
   const mig::GpuModel& model_;
   const PriceGrid& prices_;
   const WindowEffort& effort_;
@@ -167,7 +167,7 @@ double Branching::rent(std::size_t mode, double begin, double end) const {
 
 // The least that the job pays when it begins in the interval of this instant or later.
 double Branching::least_cost(std::size_t job, double now) {
-  BoundJob later = instance_.jobs[job];
+  BoundJob later = problem_.jobs[job];
   const std::size_t interval = prices_.find(std::max(now, later.release));
   double& cost = least_costs_[job * prices_.intervals() + interval];
   if (cost < 0) {
@@ -185,9 +185,9 @@ double Branching::bound_of(double now, double tardiness) {
     if (runs_[i].end > now) bound += rent(modes_[i], std::max(now, runs_[i].begin), runs_[i].end);
   }
   double alone = tardiness;  // if every job had the fleet for itself
-  for (std::size_t job = 0; job < instance_.jobs.size(); ++job) {
+  for (std::size_t job = 0; job < problem_.jobs.size(); ++job) {
     if (placed(job)) continue;
-    const BoundJob& later = instance_.jobs[job];
+    const BoundJob& later = problem_.jobs[job];
     bound += least_cost(job, now);
     const double end = std::max(later.release, now) + later.fastest();
     alone += std::max(0.0, end - later.due) * kSecondsPerMicro;
@@ -198,9 +198,9 @@ double Branching::bound_of(double now, double tardiness) {
 // The job is as fast on an instance with fewer memory slices, which can be wherever this one can.
 bool Branching::dominated(const BoundJob& job, std::size_t mode) const {
   const auto& starts = model_.profiles[profiles_[mode]].starts;
-  for (std::size_t other = 0; other < instance_.modes.size(); ++other) {
-    if (job.time[other] <= 0 || instance_.modes[other].compute != instance_.modes[mode].compute ||
-        instance_.modes[other].memory >= instance_.modes[mode].memory) {
+  for (std::size_t other = 0; other < problem_.modes.size(); ++other) {
+    if (job.time[other] <= 0 || problem_.modes[other].compute != problem_.modes[mode].compute ||
+        problem_.modes[other].memory >= problem_.modes[mode].memory) {
       continue;
     }
     if (std::ranges::includes(model_.profiles[profiles_[other]].starts, starts)) return true;
@@ -210,11 +210,11 @@ bool Branching::dominated(const BoundJob& job, std::size_t mode) const {
 
 void Branching::add_choices(std::size_t job, double now, double tardiness,
                             std::vector<Choice>& choices) {
-  const BoundJob& asked = instance_.jobs[job];
+  const BoundJob& asked = problem_.jobs[job];
   const double from = std::max(now, asked.release);
-  for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
+  for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
     if (asked.time[mode] <= 0 || dominated(asked, mode)) continue;
-    for (std::uint32_t gpu = 0; gpu < instance_.gpus; ++gpu) {
+    for (std::uint32_t gpu = 0; gpu < problem_.gpus; ++gpu) {
       if (same_as_earlier(gpu, now)) continue;
       for (const std::uint8_t start : model_.profiles[profiles_[mode]].starts) {
         const mig::Placement placement{profiles_[mode], start};
@@ -255,7 +255,7 @@ void Branching::extend(double now, double tardiness) {
     stopped_ = true;
   }
   if (stopped_) return;
-  if (runs_.size() == instance_.jobs.size()) {
+  if (runs_.size() == problem_.jobs.size()) {
     if (tardiness >= best_.total_s) return;
     best_.total_s = tardiness;
     best_.runs = runs_;
@@ -263,7 +263,7 @@ void Branching::extend(double now, double tardiness) {
   }
   if (met_before(now, tardiness)) return;
   std::vector<Choice> choices;
-  for (std::size_t job = 0; job < instance_.jobs.size(); ++job) {
+  for (std::size_t job = 0; job < problem_.jobs.size(); ++job) {
     if (!placed(job)) add_choices(job, now, tardiness, choices);
   }
   for (Choice& choice : choices) {
@@ -297,13 +297,13 @@ WindowOptimum Branching::run() {
 
 }  // namespace
 
-Result<WindowOptimum> window_optimum(const Instance& instance, const mig::GpuModel& model,
+Result<WindowOptimum> window_optimum(const Problem& problem, const mig::GpuModel& model,
                                      const PriceGrid& prices, const WindowEffort& effort) {
-  if (instance.jobs.size() > kWindowJobsMax) {
+  if (problem.jobs.size() > kWindowJobsMax) {
     return Error{fmt::format("the optimum of a window takes up to {} jobs, there are {}",
-                             kWindowJobsMax, instance.jobs.size())};
+                             kWindowJobsMax, problem.jobs.size())};
   }
-  return Branching(instance, model, prices, effort).run();
+  return Branching(problem, model, prices, effort).run();
 }
 
 }  // namespace partita::bounds

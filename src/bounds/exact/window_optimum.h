@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 #include "mig/layout.h"
 
@@ -21,7 +21,7 @@ namespace partita::bounds {
 inline constexpr std::size_t kWindowJobsMax = 16;
 
 struct PlacedRun {
-  std::size_t job = 0;  // of the instance
+  std::size_t job = 0;  // of the problem
   std::uint32_t gpu = 0;
   mig::Placement placement;
   double begin = 0;  // microseconds
@@ -44,8 +44,8 @@ struct WindowEffort {
 // Jobs are placed in order of their begin, each as early as its place allows, which some best
 // schedule does; a branch ends where `prices` (those of the non-preemptive bound of tardiness, or
 // any others: they cost time, not truth) prove that the rest cannot be better. Fails on too many
-// jobs. REQUIRES: the instance is of this model; the prices are sound (proven_value).
-Result<WindowOptimum> window_optimum(const Instance& instance, const mig::GpuModel& model,
+// jobs. REQUIRES: the problem is of this model; the prices are sound (proven_value).
+Result<WindowOptimum> window_optimum(const Problem& problem, const mig::GpuModel& model,
                                      const PriceGrid& prices, const WindowEffort& effort);
 
 }  // namespace partita::bounds

@@ -36,13 +36,13 @@ constexpr int kMeanEvery = 10;       // rounds
 constexpr double kSpanMax = 0x1p50;  // microseconds, for whole runs
 constexpr std::array kPartsOfQueue{1.0, 0.75, 0.5, 0.25};
 
-// A time by which a fleet that never idles is through, with room for the slowest of jobs.
-double span_of(const Instance& instance) {
+// A time by which a fleet that never idles is through, with time left for the slowest of jobs.
+double span_of(const Problem& problem) {
   double through = 0;
   double slowest = 0;
-  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
-  for (const BoundJob& job : instance.jobs) {
-    through = std::max(through, job.release) + job.least_work(instance.modes) / speed;
+  const double speed = static_cast<double>(problem.compute_slices) * problem.gpus;
+  for (const BoundJob& job : problem.jobs) {
+    through = std::max(through, job.release) + job.least_work(problem.modes) / speed;
     slowest = std::max(slowest, *std::max_element(job.time.begin(), job.time.end()));
   }
   return std::max(1.0, through + slowest);
@@ -58,10 +58,10 @@ double spacing_of(double span, std::size_t intervals_max) {
 }
 
 // With an edge where GPUs no longer have to be on.
-PriceGrid even_grid(const Instance& instance, double span, double spacing) {
+PriceGrid even_grid(const Problem& problem, double span, double spacing) {
   PriceGrid grid;
-  grid.modes = instance.modes.size();
-  const double on_until = std::ceil(instance.on_until);
+  grid.modes = problem.modes.size();
+  const double on_until = std::ceil(problem.on_until);
   for (double i = 0; i == 0 || (i - 1) * spacing < span; ++i) {
     const double edge = std::floor(i * spacing);
     if (!grid.edges.empty() && grid.edges.back() < on_until && on_until < edge) {
@@ -86,15 +86,15 @@ PriceGrid joined(const PriceGrid& grid) {
 }
 
 // More than prices are likely to add: as if all jobs waited for all work before them.
-double first_ambition(const Instance& instance, const Weights& weights) {
+double first_ambition(const Problem& problem, const Weights& weights) {
   double backlog = 0;
   double now = 0;
   double sum = 1e-6;
-  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
-  for (const BoundJob& job : instance.jobs) {
+  const double speed = static_cast<double>(problem.compute_slices) * problem.gpus;
+  for (const BoundJob& job : problem.jobs) {
     backlog = std::max(0.0, backlog - (job.release - now) * speed);
     now = job.release;
-    backlog += job.least_work(instance.modes);
+    backlog += job.least_work(problem.modes);
     sum += std::max(0.0, backlog / speed) * 1e-6;
   }
   return weights.late * sum;
@@ -105,13 +105,13 @@ double first_ambition(const Instance& instance, const Weights& weights) {
 // grids first, each the beginning of the next.
 class Search {
  public:
-  Search(const Instance& instance, const Weights& weights, const Effort& effort)
-      : instance_(instance),
+  Search(const Problem& problem, const Weights& weights, const Effort& effort)
+      : problem_(problem),
         weights_(weights),
         effort_(effort),
-        base_(tail_prices(instance, weights, 0)),
-        base_after_(tail_prices(instance, weights, instance.on_until)),
-        span_(span_of(instance)),
+        base_(tail_prices(problem, weights, 0)),
+        base_after_(tail_prices(problem, weights, problem.on_until)),
+        span_(span_of(problem)),
         gait_(effort.runs == Runs::kWhole ? kGaitOfWhole : kGaitOfSplit) {}
 
   Found run();
@@ -137,7 +137,7 @@ class Search {
   void step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
                     double step) const;
 
-  const Instance& instance_;
+  const Problem& problem_;
   const Weights& weights_;
   const Effort& effort_;
   std::vector<double> base_;        // what energy costs, by mode
@@ -154,16 +154,16 @@ bool Search::evaluate(const PriceGrid& grid, PriceValue& value) {
     return false;
   }
   ++found_.evaluations;
-  value = evaluate_prices(instance_, weights_, grid, effort_.runs);
+  value = evaluate_prices(problem_, weights_, grid, effort_.runs);
   return true;
 }
 
 void Search::set_prices(Rents& rents) const {
   for (std::size_t i = 0; i < rents.grid.intervals(); ++i) {
-    const auto& base = is_after(instance_, rents.grid.begin(i)) ? base_after_ : base_;
+    const auto& base = is_after(problem_, rents.grid.begin(i)) ? base_after_ : base_;
     for (std::size_t mode = 0; mode < rents.grid.modes; ++mode) {
       const double share =
-          static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
+          static_cast<double>(problem_.modes[mode].compute) / problem_.compute_slices;
       rents.grid.prices[i * rents.grid.modes + mode] = base[mode] + rents.rents[i] * share;
     }
   }
@@ -171,7 +171,7 @@ void Search::set_prices(Rents& rents) const {
 
 Search::Rents Search::refined(const Rents& coarse, double spacing) const {
   Rents fine;
-  fine.grid = even_grid(instance_, span_, spacing);
+  fine.grid = even_grid(problem_, span_, spacing);
   for (std::size_t i = 0; i < fine.grid.intervals(); ++i) {
     const bool known = i != fine.grid.tail() && !coarse.rents.empty();
     fine.rents.push_back(known ? coarse.rents[coarse.grid.find(fine.grid.begin(i))] : 0);
@@ -220,10 +220,10 @@ void Search::step(Rents& now, std::vector<double>& pace, const std::vector<doubl
   for (std::size_t i = 0; i < now.grid.tail(); ++i) {
     double wanted = 0;
     for (std::size_t mode = 0; mode < modes; ++mode) {
-      wanted += asked[i * modes + mode] * instance_.modes[mode].compute;
+      wanted += asked[i * modes + mode] * problem_.modes[mode].compute;
     }
-    const double capacity = (now.grid.end(i) - now.grid.begin(i)) * 1e-6 * instance_.gpus;
-    wanted = wanted / (capacity * instance_.compute_slices) - 1;
+    const double capacity = (now.grid.end(i) - now.grid.begin(i)) * 1e-6 * problem_.gpus;
+    wanted = wanted / (capacity * problem_.compute_slices) - 1;
     pace[i] = kInertia * pace[i] + (1 - kInertia) * wanted;
     if (now.rents[i] == 0) pace[i] = std::max(0.0, pace[i]);
     steepness += capacity * pace[i] * pace[i];
@@ -237,13 +237,13 @@ void Search::step(Rents& now, std::vector<double>& pace, const std::vector<doubl
 void Search::step_by_mode(PriceGrid& grid, std::vector<double>& pace, const PriceValue& met,
                           double step) const {
   for (std::size_t i = 0; i < grid.tail(); ++i) {
-    const double seconds = (grid.end(i) - grid.begin(i)) * 1e-6 * instance_.gpus;
+    const double seconds = (grid.end(i) - grid.begin(i)) * 1e-6 * problem_.gpus;
     const double* prices = grid.at(i);
     const double dearest = *std::max_element(prices, prices + grid.modes);
     for (std::size_t mode = 0; mode < grid.modes; ++mode) {
       const std::size_t at = i * grid.modes + mode;
       const double share =
-          static_cast<double>(instance_.modes[mode].compute) / instance_.compute_slices;
+          static_cast<double>(problem_.modes[mode].compute) / problem_.compute_slices;
       const double excess = (met.asked[at] - met.offered[at]) / seconds;
       const double wanted = excess * share * share * dearest;
       pace[at] = gait_.inertia * pace[at] + (1 - gait_.inertia) * wanted;
@@ -280,14 +280,14 @@ void Search::climb_by_mode(PriceGrid& best, double& value) {
 
 // What others found, on a grid of our own.
 PriceGrid Search::started(double spacing) const {
-  PriceGrid grid = even_grid(instance_, span_, spacing);
+  PriceGrid grid = even_grid(problem_, span_, spacing);
   for (std::size_t i = 0; i < grid.intervals(); ++i) {
     const double* row = effort_.start->at(effort_.start->find(grid.begin(i)));
     std::copy(row, row + grid.modes,
               grid.prices.begin() + static_cast<std::ptrdiff_t>(i * grid.modes));
   }
   // Theirs may have ended later, and at the prices of a tail no GPU may earn.
-  const auto& tail = is_after(instance_, grid.begin(grid.tail())) ? base_after_ : base_;
+  const auto& tail = is_after(problem_, grid.begin(grid.tail())) ? base_after_ : base_;
   std::copy(tail.begin(), tail.end(), grid.prices.end() - static_cast<std::ptrdiff_t>(grid.modes));
   return grid;
 }
@@ -295,8 +295,8 @@ PriceGrid Search::started(double spacing) const {
 // The best part of what a second is worth in a queue.
 PriceGrid Search::queue_prices(double spacing) {
   Rents queue;
-  queue.grid = even_grid(instance_, span_, spacing);
-  const std::vector<double> worth = queue_rents(instance_, queue.grid);
+  queue.grid = even_grid(problem_, span_, spacing);
+  const std::vector<double> worth = queue_rents(problem_, queue.grid);
   PriceGrid best = queue.grid;
   double value = -std::numeric_limits<double>::infinity();
   for (const double part : kPartsOfQueue) {
@@ -313,7 +313,7 @@ PriceGrid Search::queue_prices(double spacing) {
 // begin at any of many free instants all begin at the first. So there are two places to begin at.
 PriceGrid Search::run_whole(double spacing) {
   // Prices of 0: instants that far apart cannot be counted in whole microseconds.
-  if (span_ > kSpanMax) return {instance_.modes.size(), {0}, base_};
+  if (span_ > kSpanMax) return {problem_.modes.size(), {0}, base_};
   PriceGrid best = queue_prices(spacing);
   double value = -std::numeric_limits<double>::infinity();
   climb_by_mode(best, value);
@@ -326,7 +326,7 @@ PriceGrid Search::run_whole(double spacing) {
 
 Found Search::run() {
   const std::size_t finest =
-      std::min(effort_.intervals_max, std::max(kIntervalsMin, instance_.jobs.size() * 4));
+      std::min(effort_.intervals_max, std::max(kIntervalsMin, problem_.jobs.size() * 4));
   const double finest_spacing = spacing_of(span_, finest);
   if (effort_.runs == Runs::kWhole) {
     found_.grid = joined(run_whole(finest_spacing));
@@ -334,7 +334,7 @@ Found Search::run() {
   }
   double spacing = std::max(finest_spacing, spacing_of(span_, kIntervalsCoarsest));
   Rents best = refined({}, spacing);
-  ambition_ = first_ambition(instance_, weights_);
+  ambition_ = first_ambition(problem_, weights_);
   climb(best, kFirstRounds * effort_.rounds);
   while (spacing > finest_spacing && !found_.out_of_time) {
     spacing /= 2;
@@ -353,9 +353,9 @@ Found Search::run() {
 
 }  // namespace
 
-Found search_prices(const Instance& instance, const Weights& weights, const Effort& effort) {
+Found search_prices(const Problem& problem, const Weights& weights, const Effort& effort) {
   CHECK(weights.late > 0);
-  return Search(instance, weights, effort).run();
+  return Search(problem, weights, effort).run();
 }
 
 }  // namespace partita::bounds

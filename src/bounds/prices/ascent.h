@@ -27,10 +27,10 @@ struct Found {
 };
 
 // The best prices met. The same arguments give the same prices unless time runs out.
-Found search_prices(const Instance& instance, const Weights& weights, const Effort& effort);
+Found search_prices(const Problem& problem, const Weights& weights, const Effort& effort);
 
 // For weights without tardiness: the best prices that change only once, where GPUs no longer have
 // to be on. Exact but for the solver's tolerance.
-PriceGrid steady_prices(const Instance& instance, const Weights& weights);
+PriceGrid steady_prices(const Problem& problem, const Weights& weights);
 
 }  // namespace partita::bounds

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
@@ -29,16 +29,16 @@ struct PriceValue {
 };
 
 // The bound that prices prove, as doubles have it. The tail must be affordable (see tail_prices).
-PriceValue evaluate_prices(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+PriceValue evaluate_prices(const Problem& problem, const Weights& weights, const PriceGrid& grid,
                            Runs runs = Runs::kSplit);
 
 // Whether all of an interval that begins here is later than every GPU has to be on.
-inline bool is_after(const Instance& instance, double begin) {
-  return begin >= instance.on_until;
+inline bool is_after(const Problem& problem, double begin) {
+  return begin >= problem.on_until;
 }
 
 // Prices at which no load earns anything, for an interval that begins here: in one that lasts for
 // ever, none may.
-std::vector<double> tail_prices(const Instance& instance, const Weights& weights, double begin);
+std::vector<double> tail_prices(const Problem& problem, const Weights& weights, double begin);
 
 }  // namespace partita::bounds

@@ -12,15 +12,15 @@ namespace partita::bounds {
 namespace {
 
 // At least what a GPU earns a second with the load that earns most.
-double earned_above(const Instance& instance, double energy_weight, const PriceGrid& grid,
+double earned_above(const Problem& problem, double energy_weight, const PriceGrid& grid,
                     std::size_t interval) {
   const double* prices = grid.at(interval);
-  const bool after = is_after(instance, grid.begin(interval));
+  const bool after = is_after(problem, grid.begin(interval));
   double most = 0;
-  for (const Load& load : instance.loads) {
+  for (const Load& load : problem.loads) {
     const double watts = after ? load.watts_after : load.watts;
     double gain = above(-below(energy_weight * below(watts)));
-    for (std::size_t mode = 0; mode < instance.modes.size(); ++mode) {
+    for (std::size_t mode = 0; mode < problem.modes.size(); ++mode) {
       if (load.count[mode] == 0) continue;
       gain = add_above(gain, times_above(prices[mode], load.count[mode]));
     }
@@ -29,10 +29,10 @@ double earned_above(const Instance& instance, double energy_weight, const PriceG
   return most;
 }
 
-Status check_grid(const Instance& instance, const Weights& weights, const PriceGrid& grid) {
-  if (grid.modes != instance.modes.size()) {
+Status check_grid(const Problem& problem, const Weights& weights, const PriceGrid& grid) {
+  if (grid.modes != problem.modes.size()) {
     return Error{
-        fmt::format("prices are for {} modes, the GPU has {}", grid.modes, instance.modes.size())};
+        fmt::format("prices are for {} modes, the GPU has {}", grid.modes, problem.modes.size())};
   }
   if (grid.edges.empty() || grid.edges.front() != 0 ||
       grid.prices.size() != grid.edges.size() * grid.modes) {
@@ -46,7 +46,7 @@ Status check_grid(const Instance& instance, const Weights& weights, const PriceG
   for (const double price : grid.prices) {
     if (!(price >= 0) || !std::isfinite(price)) return Error{"a price is negative or no number"};
   }
-  if (earned_above(instance, weights.energy, grid, grid.tail()) > 0) {
+  if (earned_above(problem, weights.energy, grid, grid.tail()) > 0) {
     return Error{"at the prices of the last interval, which has no end, a GPU would earn"};
   }
   return {};
@@ -174,14 +174,14 @@ double JobCheck::cost_below(const BoundJob& job, const std::vector<JobResponse::
 }
 
 // Whole runs are checked in whole numbers of microseconds, which sums must not outgrow.
-Status check_whole(const Instance& instance, const PriceGrid& grid) {
+Status check_whole(const Problem& problem, const PriceGrid& grid) {
   constexpr double kInstantMax = 0x1p51;
   for (const double edge : grid.edges) {
     if (edge != std::floor(edge) || edge > kInstantMax) {
       return Error{fmt::format("edge {} of the prices is no whole number up to 2^51", edge)};
     }
   }
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     const double longest = *std::max_element(job.time.begin(), job.time.end());
     if (job.release + longest > kInstantMax || std::fabs(job.due) > kInstantMax) {
       return Error{"the instants of a job are beyond 2^51 microseconds"};
@@ -190,43 +190,43 @@ Status check_whole(const Instance& instance, const PriceGrid& grid) {
   return {};
 }
 
-double split_runs_below(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+double split_runs_below(const Problem& problem, const Weights& weights, const PriceGrid& grid,
                         double value) {
   JobResponse response(grid, weights.late);
   JobCheck check(grid, weights.late);
   std::vector<JobResponse::Ending> endings;
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     const double claimed = response.cost_with_endings(job, endings);
     value = add_below(value, check.cost_below(job, endings, claimed));
   }
   return value;
 }
 
-double whole_runs_below(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+double whole_runs_below(const Problem& problem, const Weights& weights, const PriceGrid& grid,
                         double value) {
   const WholeRunCheck check(grid, weights.late);
-  for (const BoundJob& job : instance.jobs) value = add_below(value, check.cost_below(job));
+  for (const BoundJob& job : problem.jobs) value = add_below(value, check.cost_below(job));
   return value;
 }
 
 }  // namespace
 
-Result<double> proven_value(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+Result<double> proven_value(const Problem& problem, const Weights& weights, const PriceGrid& grid,
                             Runs runs) {
-  const Status sound = check_grid(instance, weights, grid);
+  const Status sound = check_grid(problem, weights, grid);
   if (!sound) return sound.error();
   if (runs == Runs::kWhole) {
-    const Status whole = check_whole(instance, grid);
+    const Status whole = check_whole(problem, grid);
     if (!whole) return whole.error();
   }
   double value = 0;
   for (std::size_t i = 0; i < grid.tail(); ++i) {
     const double seconds = over_above(grid.end(i) - grid.begin(i), kMicrosPerSecond);
-    const double earned = earned_above(instance, weights.energy, grid, i);
-    value = add_below(value, -times_above(times_above(seconds, earned), instance.gpus));
+    const double earned = earned_above(problem, weights.energy, grid, i);
+    value = add_below(value, -times_above(times_above(seconds, earned), problem.gpus));
   }
-  return runs == Runs::kWhole ? whole_runs_below(instance, weights, grid, value)
-                              : split_runs_below(instance, weights, grid, value);
+  return runs == Runs::kWhole ? whole_runs_below(problem, weights, grid, value)
+                              : split_runs_below(problem, weights, grid, value);
 }
 
 }  // namespace partita::bounds

@@ -10,7 +10,7 @@ namespace partita::bounds {
 // jobs; the search for prices is not believed in anything but the prices. Fails on a negative
 // price, edges that do not rise from 0, and a tail at which a GPU would earn.
 // Where jobs run whole, edges must be whole numbers.
-Result<double> proven_value(const Instance& instance, const Weights& weights, const PriceGrid& grid,
+Result<double> proven_value(const Problem& problem, const Weights& weights, const PriceGrid& grid,
                             Runs runs = Runs::kSplit);
 
 }  // namespace partita::bounds

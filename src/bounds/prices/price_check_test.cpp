@@ -9,38 +9,37 @@
 namespace partita::bounds {
 namespace {
 
-// Random prices whose tail can be afforded.
 TEST(PriceCheck, ProvesTheValueAndNoMore) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Instance instance = random_instance(seed, 6, 2);
-    const PriceGrid grid = sound_prices(seed, instance);
-    const Result<double> proven = proven_value(instance, kBothGoals, grid);
+    const Problem problem = random_problem(seed, 6, 2);
+    const PriceGrid grid = sound_prices(seed, problem);
+    const Result<double> proven = proven_value(problem, kBothGoals, grid);
     ASSERT_TRUE(proven.ok()) << proven.error().message;
-    const double value = evaluate_prices(instance, kBothGoals, grid).value;
+    const double value = evaluate_prices(problem, kBothGoals, grid).value;
     EXPECT_LE(*proven, value + 1e-9 * std::fabs(value)) << seed;
     EXPECT_NEAR(*proven, value, 1e-8 * (1 + std::fabs(value))) << seed;
   }
 }
 
 TEST(PriceCheck, RefusesWhatProvesNothing) {
-  const Instance instance = random_instance(1, 3, 1);
-  const PriceGrid good = sound_prices(1, instance);
-  ASSERT_TRUE(proven_value(instance, kBothGoals, good).ok());
+  const Problem problem = random_problem(1, 3, 1);
+  const PriceGrid good = sound_prices(1, problem);
+  ASSERT_TRUE(proven_value(problem, kBothGoals, good).ok());
   PriceGrid negative = good;
   negative.prices[3] = -1e-9;
-  EXPECT_FALSE(proven_value(instance, kBothGoals, negative).ok());
+  EXPECT_FALSE(proven_value(problem, kBothGoals, negative).ok());
   PriceGrid dear_tail = good;
   dear_tail.prices.back() += 1;
-  EXPECT_FALSE(proven_value(instance, kBothGoals, dear_tail).ok());
+  EXPECT_FALSE(proven_value(problem, kBothGoals, dear_tail).ok());
   PriceGrid out_of_order = good;
   std::swap(out_of_order.edges[1], out_of_order.edges[2]);
-  EXPECT_FALSE(proven_value(instance, kBothGoals, out_of_order).ok());
+  EXPECT_FALSE(proven_value(problem, kBothGoals, out_of_order).ok());
   PriceGrid late_begin = good;
   late_begin.edges[0] = 1;
-  EXPECT_FALSE(proven_value(instance, kBothGoals, late_begin).ok());
+  EXPECT_FALSE(proven_value(problem, kBothGoals, late_begin).ok());
   PriceGrid no_number = good;
   no_number.prices[0] = std::nan("");
-  EXPECT_FALSE(proven_value(instance, kBothGoals, no_number).ok());
+  EXPECT_FALSE(proven_value(problem, kBothGoals, no_number).ok());
 }
 
 TEST(PriceCheck, RoundsToTheSideItSays) {
@@ -62,18 +61,18 @@ TEST(PriceCheck, RoundsToTheSideItSays) {
 
 TEST(Prices, ProveLessWithAJobDroppedADueDateLaterOrLessPower) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const Instance instance = random_instance(seed, 8, 1);
+    const Problem problem = random_problem(seed, 8, 1);
     const PriceGrid grid =
-        search_prices(instance, kBothGoals, {.rounds = 10, .rounds_by_mode = 10}).grid;
-    const double value = evaluate_prices(instance, kBothGoals, grid).value;
+        search_prices(problem, kBothGoals, {.rounds = 10, .rounds_by_mode = 10}).grid;
+    const double value = evaluate_prices(problem, kBothGoals, grid).value;
     const double slack = 1e-9 * (1 + value);
-    Instance fewer = instance;
+    Problem fewer = problem;
     fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(seed % 8));
     EXPECT_LE(evaluate_prices(fewer, kBothGoals, grid).value, value + slack) << seed;
-    Instance later = instance;
+    Problem later = problem;
     later.jobs[seed % 8].due += 10e6;
     EXPECT_LE(evaluate_prices(later, kBothGoals, grid).value, value + slack) << seed;
-    Instance cooler = instance;
+    Problem cooler = problem;
     for (Load& load : cooler.loads) {
       load.watts *= 0.9;
       load.watts_after *= 0.9;

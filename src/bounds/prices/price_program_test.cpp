@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kIntervals = 16;
 
 // Where prices may change: even steps, and where GPUs no longer have to be on.
-std::vector<double> edges_for(const Instance& instance, double span) {
-  std::vector<double> edges{std::ceil(instance.on_until)};
+std::vector<double> edges_for(const Problem& problem, double span) {
+  std::vector<double> edges{std::ceil(problem.on_until)};
   for (std::size_t i = 0; i <= kIntervals; ++i) {
     edges.push_back(std::floor(span * static_cast<double>(i) / kIntervals));
   }
@@ -28,10 +28,10 @@ std::vector<double> edges_for(const Instance& instance, double span) {
 
 class Program {
  public:
-  Program(const Instance& instance, std::vector<double> edges)
-      : instance_(instance), edges_(std::move(edges)) {
+  Program(const Problem& problem, std::vector<double> edges)
+      : problem_(problem), edges_(std::move(edges)) {
     for (std::size_t i = 0; i < edges_.size(); ++i) add_gpus(i);
-    for (const BoundJob& job : instance_.jobs) add_job(job);
+    for (const BoundJob& job : problem_.jobs) add_job(job);
   }
 
   double optimum() const {
@@ -48,7 +48,7 @@ class Program {
   void add_job(const BoundJob& job);
   void add_ending(const BoundJob& job, std::size_t whole, double until, double late_from);
 
-  const Instance& instance_;
+  const Problem& problem_;
   std::vector<double> edges_;
   LinearModel model_;
   std::vector<std::size_t> supply_;  // rows by interval and mode: used less offered, at most 0
@@ -56,18 +56,18 @@ class Program {
 
 void Program::add_gpus(std::size_t interval) {
   const std::size_t first = supply_.size();
-  for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
+  for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
     supply_.push_back(model_.add_row(-kNoLimit, 0));
   }
   const bool last = interval + 1 == edges_.size();
-  const double seconds = (end(interval) - edges_[interval]) * 1e-6 * instance_.gpus;
+  const double seconds = (end(interval) - edges_[interval]) * 1e-6 * problem_.gpus;
   const std::size_t time = model_.add_row(-kNoLimit, last ? kNoLimit : seconds);
-  const bool after = is_after(instance_, edges_[interval]);
-  for (const Load& load : instance_.loads) {
+  const bool after = is_after(problem_, edges_[interval]);
+  for (const Load& load : problem_.loads) {
     const double watts = after ? load.watts_after : load.watts;
     const std::size_t column = model_.add_column(kBothGoals.energy * watts, 0, kNoLimit);
     model_.set(time, column, 1);
-    for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
+    for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
       if (load.count[mode] > 0) model_.set(supply_[first + mode], column, -1.0 * load.count[mode]);
     }
   }
@@ -101,23 +101,23 @@ void Program::add_ending(const BoundJob& job, std::size_t whole, double until, d
     }
     for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut) {
       if (cuts[cut] >= cuts[cut + 1]) continue;
-      const std::size_t room = model_.add_row(-kNoLimit, 0);
-      model_.set(room, share, -(cuts[cut + 1] - cuts[cut]) * 1e-6);
+      const std::size_t space = model_.add_row(-kNoLimit, 0);
+      model_.set(space, share, -(cuts[cut + 1] - cuts[cut]) * 1e-6);
       const double extra = !in_time && cuts[cut] >= late_from ? kBothGoals.late : 0;
-      for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
+      for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
         if (job.time[mode] <= 0) continue;
         const std::size_t column = model_.add_column(extra, 0, kNoLimit);
-        model_.set(room, column, 1);
+        model_.set(space, column, 1);
         model_.set(work, column, 1e6 / job.time[mode]);
-        model_.set(supply_[i * instance_.modes.size() + mode], column, 1);
+        model_.set(supply_[i * problem_.modes.size() + mode], column, 1);
       }
     }
   }
 }
 
-double span_of(const Instance& instance) {
+double span_of(const Problem& problem) {
   double span = 0;
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     span = std::max(span, job.release) + *std::ranges::max_element(job.time);
   }
   return span;
@@ -127,17 +127,17 @@ TEST(PriceProgram, IsNotExceededByWhatTheSearchFindsAndNearlyReached) {
   double reached = 0;
   constexpr int kCases = 12;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    const Instance instance = random_instance(seed, 2 + static_cast<int>(seed % 3), 1);
+    const Problem problem = random_problem(seed, 2 + static_cast<int>(seed % 3), 1);
     const Effort effort{.intervals_max = kIntervals, .rounds = 400, .rounds_by_mode = 800};
-    const PriceGrid grid = search_prices(instance, kBothGoals, effort).grid;
+    const PriceGrid grid = search_prices(problem, kBothGoals, effort).grid;
     // The grid that the search worked on is the even one over its own span: the first edges of it
     // that differ in price are left, so that all of its edges are among these.
-    std::vector<double> edges = edges_for(instance, span_of(instance));
+    std::vector<double> edges = edges_for(problem, span_of(problem));
     edges.insert(edges.end(), grid.edges.begin(), grid.edges.end());
     std::ranges::sort(edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    const double best = Program(instance, edges).optimum();
-    const double found = *proven_value(instance, kBothGoals, grid);
+    const double best = Program(problem, edges).optimum();
+    const double found = *proven_value(problem, kBothGoals, grid);
     EXPECT_LE(found, best * (1 + 1e-6)) << seed;
     reached += found / best / kCases;
   }
@@ -147,22 +147,22 @@ TEST(PriceProgram, IsNotExceededByWhatTheSearchFindsAndNearlyReached) {
 // Exactly, but for the solver's tolerance.
 TEST(PriceProgram, FallsWithAJobDroppedADueDateLaterOrLessPower) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const Instance instance = random_instance(seed, 3, 1);
-    const std::vector<double> edges = edges_for(instance, span_of(instance));
-    const auto value = [&](const Instance& each) {
-      const double on = instance.idle_watts * each.gpus * each.on_until * 1e-6;
+    const Problem problem = random_problem(seed, 3, 1);
+    const std::vector<double> edges = edges_for(problem, span_of(problem));
+    const auto value = [&](const Problem& each) {
+      const double on = problem.idle_watts * each.gpus * each.on_until * 1e-6;
       return Program(each, edges).optimum() +
-             kBothGoals.energy * each.idle_watts / instance.idle_watts * on;
+             kBothGoals.energy * each.idle_watts / problem.idle_watts * on;
     };
-    const double whole = value(instance) * (1 + 1e-7);
-    Instance fewer = instance;
+    const double whole = value(problem) * (1 + 1e-7);
+    Problem fewer = problem;
     fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(seed % 3));
     set_on_until(fewer);
     EXPECT_LE(value(fewer), whole) << seed;
-    Instance later = instance;
+    Problem later = problem;
     later.jobs[seed % 3].due += 10e6;
     EXPECT_LE(value(later), whole) << seed;
-    Instance cooler = instance;
+    Problem cooler = problem;
     cooler.idle_watts *= 0.7;  // and no more above it than there was
     for (Load& load : cooler.loads) {
       if (load.compute == 0) continue;

@@ -11,19 +11,19 @@ struct Served {
   bool late = false;
 };
 
-std::vector<Served> serve(const Instance& instance) {
-  const double speed = static_cast<double>(instance.compute_slices) * instance.gpus;
+std::vector<Served> serve(const Problem& problem) {
+  const double speed = static_cast<double>(problem.compute_slices) * problem.gpus;
   std::vector<Served> served;
   std::vector<const BoundJob*> waiting;
   std::size_t next = 0;
   double now = 0;
-  while (next < instance.jobs.size() || !waiting.empty()) {
-    if (waiting.empty()) now = std::max(now, instance.jobs[next].release);
-    while (next < instance.jobs.size() && instance.jobs[next].release <= now) {
-      waiting.push_back(&instance.jobs[next++]);
+  while (next < problem.jobs.size() || !waiting.empty()) {
+    if (waiting.empty()) now = std::max(now, problem.jobs[next].release);
+    while (next < problem.jobs.size() && problem.jobs[next].release <= now) {
+      waiting.push_back(&problem.jobs[next++]);
     }
     const auto end_of = [&](const BoundJob* job) {
-      return now + job->least_work(instance.modes) / speed;
+      return now + job->least_work(problem.modes) / speed;
     };
     const auto first = std::ranges::min_element(
         waiting, {}, [&](const BoundJob* job) { return std::max(job->due, end_of(job)); });
@@ -37,8 +37,8 @@ std::vector<Served> serve(const Instance& instance) {
 
 }  // namespace
 
-std::vector<double> queue_rents(const Instance& instance, const PriceGrid& grid) {
-  const std::vector<Served> served = serve(instance);
+std::vector<double> queue_rents(const Problem& problem, const PriceGrid& grid) {
+  const std::vector<Served> served = serve(problem);
   std::vector<double> rents(grid.intervals(), 0);
   double late = 0;
   for (std::size_t i = served.size(); i-- > 0;) {
@@ -46,7 +46,7 @@ std::vector<double> queue_rents(const Instance& instance, const PriceGrid& grid)
     late += served[i].late ? 1 : 0;
     for (std::size_t k = grid.find(served[i].begin); k < grid.tail(); ++k) {
       if (grid.begin(k) >= served[i].end) break;
-      rents[k] = std::max(rents[k], late / instance.gpus);
+      rents[k] = std::max(rents[k], late / problem.gpus);
     }
   }
   return rents;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/slots/job_response.h"
 
 namespace partita::bounds {
@@ -12,6 +12,6 @@ namespace partita::bounds {
 // work and to its end. A second more of it would end all late jobs that follow without a break a
 // second sooner: by interval, how many those are, for each GPU. The tail has none. Work is the jobs
 // times those that wait.
-std::vector<double> queue_rents(const Instance& instance, const PriceGrid& grid);
+std::vector<double> queue_rents(const Problem& problem, const PriceGrid& grid);
 
 }  // namespace partita::bounds

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 
 namespace partita::bounds {
 

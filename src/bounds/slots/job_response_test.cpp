@@ -21,13 +21,13 @@ double cost_by_solver(const BoundJob& job, const PriceGrid& grid, double end, do
   std::ranges::sort(cuts);
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     if (cuts[i] < job.release || cuts[i + 1] > end || cuts[i] == cuts[i + 1]) continue;
-    const std::size_t room = model.add_row(-kNoLimit, (cuts[i + 1] - cuts[i]) * 1e-6);
+    const std::size_t space = model.add_row(-kNoLimit, (cuts[i + 1] - cuts[i]) * 1e-6);
     const double* prices = grid.at(grid.find(cuts[i]));
     for (std::size_t mode = 0; mode < grid.modes; ++mode) {
       if (job.time[mode] <= 0) continue;
       const double price = prices[mode] + (cuts[i] >= late_from ? extra : 0);
       const std::size_t column = model.add_column(price, 0, kNoLimit);
-      model.set(room, column, 1);
+      model.set(space, column, 1);
       model.set(work, column, 1 / (job.time[mode] * 1e-6));
     }
   }
@@ -53,10 +53,10 @@ double best_by_solver(const BoundJob& job, const PriceGrid& grid, double weight)
 
 TEST(JobResponse, CostsWhatALinearProgramSays) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const Instance instance = random_instance(seed, 2, 1);
-    const PriceGrid grid = random_prices(seed, instance.modes.size());
+    const Problem problem = random_problem(seed, 2, 1);
+    const PriceGrid grid = random_prices(seed, problem.modes.size());
     JobResponse response(grid, 1.0);
-    for (const BoundJob& job : instance.jobs) {
+    for (const BoundJob& job : problem.jobs) {
       const double wanted = best_by_solver(job, grid, 1.0);
       EXPECT_NEAR(response.cost(job), wanted, 1e-6 * (1 + wanted)) << seed;
     }
@@ -65,10 +65,10 @@ TEST(JobResponse, CostsWhatALinearProgramSays) {
 
 TEST(JobResponse, UsesWhatItPaysFor) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Instance instance = random_instance(seed, 3, 1);
-    PriceGrid grid = random_prices(seed, instance.modes.size());
+    const Problem problem = random_problem(seed, 3, 1);
+    PriceGrid grid = random_prices(seed, problem.modes.size());
     JobResponse response(grid, 0.0);  // no due dates: all the cost is rent
-    for (const BoundJob& job : instance.jobs) {
+    for (const BoundJob& job : problem.jobs) {
       const double cost = response.cost(job);
       std::vector<double> usage(grid.prices.size());
       response.add_usage(usage);

@@ -9,9 +9,9 @@
 namespace partita::bounds {
 namespace {
 
-double length_of(const Instance& instance, const BoundJob& job) {
-  const double work = times_below(job.least_work(instance.modes), kWorkAsked);
-  return over_below(work, instance.compute_slices);
+double length_of(const Problem& problem, const BoundJob& job) {
+  const double work = times_below(job.least_work(problem.modes), kWorkAsked);
+  return over_below(work, problem.compute_slices);
 }
 
 }  // namespace
@@ -22,36 +22,36 @@ double SlotProgram::late_s(const SlotTask& task, std::size_t finish) const {
   return late > 0 ? over_below(late, 1e6) : 0;
 }
 
-SlotProgram slot_program(const Instance& instance, std::int64_t slot_us, std::size_t slots) {
+SlotProgram slot_program(const Problem& problem, std::int64_t slot_us, std::size_t slots) {
   CHECK(slot_us > 0 && slots > 0);
   SlotProgram program;
   program.slot = static_cast<double>(slot_us);
   program.slots = slots;
-  program.gpus = instance.gpus;
+  program.gpus = problem.gpus;
   CHECK(program.slot * static_cast<double>(slots) <= 0x1p52);
-  for (const BoundJob& job : instance.jobs) {
+  for (const BoundJob& job : problem.jobs) {
     const double first = std::floor(job.release / program.slot);
     const double last = static_cast<double>(slots);
     // Times are whole numbers: a quotient next to a slot's begin may be rounded up to it.
     const bool early = first * program.slot > job.release;
     program.tasks.push_back({static_cast<std::size_t>(std::min(early ? first - 1 : first, last)),
-                             job.due, length_of(instance, job)});
+                             job.due, length_of(problem, job)});
   }
   return program;
 }
 
 // After the last arrival no GPU idles while a job waits.
-double slots_end(const Instance& instance) {
+double slots_end(const Problem& problem) {
   double last = 0;
   double sum = 0;
   double longest = 0;
-  for (const BoundJob& job : instance.jobs) {
-    const double length = length_of(instance, job);
+  for (const BoundJob& job : problem.jobs) {
+    const double length = length_of(problem, job);
     last = std::max(last, job.release);
     sum += length;
     longest = std::max(longest, length);
   }
-  return last + longest + (sum - longest) / instance.gpus;
+  return last + longest + (sum - longest) / problem.gpus;
 }
 
 }  // namespace partita::bounds

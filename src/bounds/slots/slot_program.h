@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 
 namespace partita::bounds {
 
@@ -34,9 +34,9 @@ struct SlotProgram {
 };
 
 // REQUIRES: slot_us and slots of at least 1, together no more than 2^52 microseconds.
-SlotProgram slot_program(const Instance& instance, std::int64_t slot_us, std::size_t slots);
+SlotProgram slot_program(const Problem& problem, std::int64_t slot_us, std::size_t slots);
 
 // A time by which some optimum of the program has done all work, microseconds.
-double slots_end(const Instance& instance);
+double slots_end(const Problem& problem);
 
 }  // namespace partita::bounds

@@ -21,13 +21,13 @@ struct Range {
 };
 using Branch = std::vector<Range>;  // by job
 
-Status check_shape(const Instance& instance, const SlotTree& tree) {
+Status check_shape(const Problem& problem, const SlotTree& tree) {
   if (tree.slot_us < 1 || tree.slots < 1 || tree.slots > kTreeSlotsMax ||
       static_cast<double>(tree.slot_us) * static_cast<double>(tree.slots) > 0x1p52) {
     return Error{fmt::format("it has {} slots of {} us", tree.slots, tree.slot_us)};
   }
   for (const SlotTreeNode& node : tree.nodes) {
-    if (!node.leaf && (node.job >= instance.jobs.size() || node.slot >= tree.slots)) {
+    if (!node.leaf && (node.job >= problem.jobs.size() || node.slot >= tree.slots)) {
       return Error{fmt::format("a case is about job {} and slot {}, which do not exist", node.job,
                                node.slot)};
     }
@@ -113,11 +113,11 @@ std::size_t SlotTree::leaves() const {
   return static_cast<std::size_t>(std::ranges::count_if(nodes, &SlotTreeNode::leaf));
 }
 
-Result<double> proven_tardiness_s(const Instance& instance, const SlotTree& tree) {
-  const Status sound = check_shape(instance, tree);
+Result<double> proven_tardiness_s(const Problem& problem, const SlotTree& tree) {
+  const Status sound = check_shape(problem, tree);
   if (!sound) return sound.error();
-  const SlotProgram program = slot_program(instance, tree.slot_us, tree.slots);
-  std::vector<Branch> open{Branch(instance.jobs.size(), {0, tree.slots})};
+  const SlotProgram program = slot_program(problem, tree.slot_us, tree.slots);
+  std::vector<Branch> open{Branch(problem.jobs.size(), {0, tree.slots})};
   double least = kImpossible;
   for (const SlotTreeNode& node : tree.nodes) {
     if (open.empty()) return Error{"there are more nodes than cases"};

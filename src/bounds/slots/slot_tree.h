@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 
 namespace partita::bounds {
 
@@ -36,6 +36,6 @@ struct SlotTree {
 // prices of GPUs fixed every job, alone, finishes where its tardiness and its rent are least, among
 // the slots that its case leaves open; less what all GPUs could earn. An error says why the tree
 // proves nothing: a case is missing, a price is negative. Leaves times jobs times slots.
-Result<double> proven_tardiness_s(const Instance& instance, const SlotTree& tree);
+Result<double> proven_tardiness_s(const Problem& problem, const SlotTree& tree);
 
 }  // namespace partita::bounds

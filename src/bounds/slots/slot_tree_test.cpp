@@ -14,19 +14,19 @@ namespace partita::bounds {
 namespace {
 
 // Jobs of a minute or so that crowd on one GPU, in slots as coarse as they are few.
-Instance crowd(std::uint64_t seed, int jobs) {
+Problem crowd(std::uint64_t seed, int jobs) {
   workload::Trace trace = random_trace(seed, jobs);
   for (workload::Job& job : trace.jobs) {
     job.arrival = Micros{job.arrival.count / 4};
     job.deadline = job.arrival + Micros{(job.deadline - job.arrival).count / 2};
   }
   workload::sort_by_arrival(trace);
-  return *make_instance(trace, a100_fleet(1));
+  return *make_problem(trace, a100_fleet(1));
 }
 
-SlotProgram few_slots(const Instance& instance, std::size_t slots) {
-  const double slot = slots_end(instance) * (1 + 1e-6) / static_cast<double>(slots);
-  return slot_program(instance, static_cast<std::int64_t>(slot) + 1, slots);
+SlotProgram few_slots(const Problem& problem, std::size_t slots) {
+  const double slot = slots_end(problem) * (1 + 1e-6) / static_cast<double>(slots);
+  return slot_program(problem, static_cast<std::int64_t>(slot) + 1, slots);
 }
 
 // Every way to finish, by flow: work of each job up to each slot, slot by slot. The oracle of a
@@ -72,12 +72,12 @@ double least_by_trying_all(const SlotProgram& program) {
 TEST(SlotTree, ProvesTheOptimumOfSmallPrograms) {
   int divided = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const Instance instance = crowd(seed, 4);
-    const SlotProgram program = few_slots(instance, 8);
+    const Problem problem = crowd(seed, 4);
+    const SlotProgram program = few_slots(problem, 8);
     const TreeFound found = search_tree(program, {});
     const double optimum = least_by_trying_all(program);
     EXPECT_EQ(found.end, TreeEnd::kOptimal) << seed;
-    const Result<double> proven = proven_tardiness_s(instance, found.tree);
+    const Result<double> proven = proven_tardiness_s(problem, found.tree);
     ASSERT_TRUE(proven.ok()) << seed << ": " << proven.error().message;
     EXPECT_LE(*proven, optimum * (1 + 1e-9)) << seed;
     EXPECT_GE(*proven, optimum - 1e-4 * (1 + optimum)) << seed;
@@ -90,13 +90,13 @@ TEST(SlotTree, ProvesTheOptimumOfSmallPrograms) {
 TEST(SlotTree, AgreesWithCbc) {
   int solved = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Instance instance = crowd(seed, 5);
-    const SlotProgram program = few_slots(instance, 12);
+    const Problem problem = crowd(seed, 5);
+    const SlotProgram program = few_slots(problem, 12);
     const MipBound cbc = cbc_tardiness(program, 20);
     if (cbc.status != MipStatus::kOptimal) continue;
     ++solved;
     const TreeFound found = search_tree(program, {});
-    const Result<double> proven = proven_tardiness_s(instance, found.tree);
+    const Result<double> proven = proven_tardiness_s(problem, found.tree);
     ASSERT_TRUE(proven.ok());
     EXPECT_LE(*proven, cbc.total_s + 1e-4 * (1 + cbc.total_s)) << seed;
     EXPECT_GE(*proven, cbc.total_s - 1e-4 * (1 + cbc.total_s)) << seed;
@@ -107,8 +107,8 @@ TEST(SlotTree, AgreesWithCbc) {
 // Whatever the cases and the prices are.
 TEST(SlotTree, ProvesNoMoreThanTheOptimumWithAnyTreeAndPrices) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Instance instance = crowd(seed, 3);
-    const SlotProgram program = few_slots(instance, 7);
+    const Problem problem = crowd(seed, 3);
+    const SlotProgram program = few_slots(problem, 7);
     const double optimum = least_by_trying_all(program);
     Rng rng(seed, 21);
     for (int round = 0; round < 200; ++round) {
@@ -125,7 +125,7 @@ TEST(SlotTree, ProvesNoMoreThanTheOptimumWithAnyTreeAndPrices) {
         node.leaf ? --open : ++open;
         tree.nodes.push_back(std::move(node));
       }
-      const Result<double> proven = proven_tardiness_s(instance, tree);
+      const Result<double> proven = proven_tardiness_s(problem, tree);
       ASSERT_TRUE(proven.ok()) << proven.error().message;
       ASSERT_LE(*proven, optimum * (1 + 1e-12)) << seed;
     }
@@ -133,7 +133,7 @@ TEST(SlotTree, ProvesNoMoreThanTheOptimumWithAnyTreeAndPrices) {
 }
 
 struct Forged {
-  Instance instance;
+  Problem problem;
   Certificate certificate;
 };
 
@@ -141,13 +141,13 @@ struct Forged {
 Forged honest() {
   for (std::uint64_t seed = 1;; ++seed) {
     Forged made{crowd(seed, 4), {}};
-    TreeFound found = search_tree(few_slots(made.instance, 8), {});
-    const Result<double> proven = proven_tardiness_s(made.instance, found.tree);
+    TreeFound found = search_tree(few_slots(made.problem, 8), {});
+    const Result<double> proven = proven_tardiness_s(made.problem, found.tree);
     if (found.tree.leaves() < 3 || !proven || *proven < 1) continue;
     made.certificate.subject = {"a100-40gb", "smart-mig", 1, 4, Micros{}, 2e-7};
     Bound bound{.kind = Kind::kTardiness, .name = "mip", .prices = {}, .tree = {}, .word = {}};
     bound.tree = std::move(found.tree);
-    bound.value = *check_bound(made.instance, 2e-7, bound);
+    bound.value = *check_bound(made.problem, 2e-7, bound);
     made.certificate.bounds.push_back(std::move(bound));
     return made;
   }
@@ -155,10 +155,10 @@ Forged honest() {
 
 // Of the certificate as a file has it.
 Verdict verdict_of(const Forged& forged) {
-  const std::string text = to_text(forged.certificate, forged.instance);
+  const std::string text = to_text(forged.certificate, forged.problem);
   const Result<Certificate> read = parse_certificate(text);
-  EXPECT_TRUE(read.ok() && to_text(*read, forged.instance) == text);
-  return verify(*read, forged.instance).front();
+  EXPECT_TRUE(read.ok() && to_text(*read, forged.problem) == text);
+  return verify(*read, forged.problem).front();
 }
 
 TEST(SlotTree, HoldsAsACertificate) {

@@ -175,8 +175,8 @@ Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
     const auto last = dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
     const bool good = first && last && *first >= 1 && *last >= *first;
     if (!good) return wanted(text, "numbers of jobs such as 12 or 12,14-20");
-    const auto room = static_cast<std::int64_t>(kRangeJobsMax - numbers.size());
-    if (*last - *first >= room) return wanted(text, fmt::format("at most {} jobs", kRangeJobsMax));
+    const auto left = static_cast<std::int64_t>(kRangeJobsMax - numbers.size());
+    if (*last - *first >= left) return wanted(text, fmt::format("at most {} jobs", kRangeJobsMax));
     for (std::int64_t i = *first; i <= *last; ++i) numbers.push_back(i);
   }
   return numbers;

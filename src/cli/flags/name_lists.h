@@ -1,4 +1,4 @@
-// The names a flag's value can have, taken from the tables of the rooms that own them.
+// The names a flag's value can have, taken from the tables of the modules that own them.
 #pragma once
 
 #include <string>

@@ -168,7 +168,7 @@ DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
   // A connection that was kept may have been closed meanwhile.
   for (int tries = fd_ >= 0 ? 2 : 1; tries > 0; --tries) {
     if (fd_ < 0 && !connect(answer.message)) return answer;
-    // A daemon that has no room answers before it has heard us out.
+    // A daemon that is full answers before it has heard us out.
     const bool heard = send_all(request);
     if (receive(answer) && (heard || answer.status >= 400)) break;
     ::close(fd_);

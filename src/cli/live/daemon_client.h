@@ -20,7 +20,7 @@ namespace partita::cli {
 // Exit statuses of a client beside 1, the answer is no, and 2, bad input.
 inline constexpr int kUnreachable = 3;  // there is no daemon
 inline constexpr int kForbidden = 4;    // the caller may not do this, or showed no good token
-inline constexpr int kLater = 5;        // there are too many jobs or requests, or no room, now
+inline constexpr int kLater = 5;        // there are too many jobs or requests, or no space, now
 
 struct DaemonAnswer {
   // Of HTTP. 0: nobody answered, and `message` says why; 400 also without asking, when a flag is

@@ -51,7 +51,7 @@ std::string job_path(std::int64_t id) {
 
 // One answer a job, in their order. Several at once: each waits for a commit, and those that come
 // together share one. The last is asked for first: where jobs are cancelled it is the one that has
-// longest to wait, and a job cancelled before it would only make room for it to start.
+// longest to wait, and a job cancelled before it would only make space for it to start.
 std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
                                        const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t kAtOnce = 32;

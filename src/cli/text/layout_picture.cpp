@@ -5,7 +5,7 @@
 namespace partita::cli {
 namespace {
 
-// Two memory slices and the bar between them have room for "2g.10gb".
+// Two memory slices and the bar between them have space for "2g.10gb".
 constexpr std::size_t kColumnsPerSlice = 3;
 
 std::string box(const std::string& name, int slices) {

@@ -7,7 +7,7 @@
 
 namespace partita::cli {
 
-// Free slices are dots. A name that has no room is cut to its compute slices: "1g".
+// Free slices are dots. A name that does not fit is cut to its compute slices: "1g".
 std::string layout_picture(const mig::GpuModel& model, const mig::Layout& layout);
 
 }  // namespace partita::cli

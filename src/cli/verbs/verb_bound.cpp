@@ -5,7 +5,7 @@
 
 #include "base/whole_file.h"
 #include "bounds/certificate.h"
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 #include "bounds/report.h"
 #include "cli/flags/run_settings.h"
 #include "cli/flags/workloads.h"
@@ -21,10 +21,10 @@ namespace partita::cli {
 namespace {
 
 using bounds::Bound;
+using bounds::BoundReport;
 using bounds::Certificate;
-using bounds::Instance;
 using bounds::Kind;
-using bounds::Report;
+using bounds::Problem;
 using bounds::Subject;
 
 struct Question {
@@ -74,13 +74,14 @@ nlohmann::ordered_json subject_json(const Subject& subject) {
   return json;
 }
 
-nlohmann::ordered_json best_json(const Report& report, Kind kind) {
+nlohmann::ordered_json best_json(const BoundReport& report, Kind kind) {
   const Bound* best = report.best(kind);
   if (best == nullptr) return nullptr;
   return best->value;
 }
 
-nlohmann::ordered_json report_json(const Subject& subject, const Report& report, double wall_s) {
+nlohmann::ordered_json report_json(const Subject& subject, const BoundReport& report,
+                                   double wall_s) {
   nlohmann::ordered_json json = subject_json(subject);
   json["energy_bound_j"] = best_json(report, Kind::kEnergy);
   json["tardiness_bound_s"] = best_json(report, Kind::kTardiness);
@@ -125,7 +126,7 @@ std::string heading(const Subject& subject) {
       subject.runs == bounds::Runs::kWhole ? "no preemption" : "any preemption");
 }
 
-std::string report_text(const Subject& subject, const Report& report, bool bold) {
+std::string report_text(const Subject& subject, const BoundReport& report, bool bold) {
   Table table({{"no schedule has less", Align::kLeft},
                {"bound", Align::kLeft},
                {"", Align::kLeft},
@@ -146,15 +147,15 @@ std::vector<Kind> kinds_of(const Values& values) {
   return {values.as<Kind>("bound-kind")};
 }
 
-Status write_certificate(const Values& values, const Question& question, const Report& report,
-                         const Instance& instance) {
+Status write_certificate(const Values& values, const Question& question, const BoundReport& report,
+                         const Problem& problem) {
   if (values.given("certificate") == nullptr) return {};
   return write_output(values.text("certificate"),
-                      bounds::to_text({question.subject, report.bounds}, instance));
+                      bounds::to_text({question.subject, report.bounds}, problem));
 }
 
 Outcome find(const Values& values, Console& console, const Question& question,
-             const Instance& instance) {
+             const Problem& problem) {
   bounds::Request request;
   request.kinds = kinds_of(values);
   request.et_a = question.subject.et_a;
@@ -162,9 +163,9 @@ Outcome find(const Values& values, Console& console, const Question& question,
   request.seconds_max = values.number("time-limit");
   request.clock = clock_seconds;
   const double begin = clock_seconds();
-  const Report report = bounds::find_bounds(instance, request);
+  const BoundReport report = bounds::find_bounds(problem, request);
   const double wall_s = clock_seconds() - begin;
-  const Status written = write_certificate(values, question, report, instance);
+  const Status written = write_certificate(values, question, report, problem);
   if (!written) return written.error();
   return print_either(values, console, report_json(question.subject, report, wall_s),
                       report_text(question.subject, report, console.bold));
@@ -241,9 +242,9 @@ Outcome verify(const Values& values, Console& console, Question question) {
   const Status same = check_subject(values, certificate->subject, question.subject);
   if (!same) return values.wrong("verify", same.error());
   question.fleet.horizon = certificate->subject.horizon;
-  const auto instance = bounds::make_instance(question.jobs.trace, question.fleet);
-  if (!instance) return instance.error();
-  const std::vector<bounds::Verdict> verdicts = bounds::verify(*certificate, *instance);
+  const auto problem = bounds::make_problem(question.jobs.trace, question.fleet);
+  if (!problem) return problem.error();
+  const std::vector<bounds::Verdict> verdicts = bounds::verify(*certificate, *problem);
   print_either(values, console, verdicts_json(certificate->subject, verdicts),
                verdicts_text(certificate->subject, verdicts, console.bold));
   return std::ranges::all_of(verdicts, &bounds::Verdict::holds) ? 0 : 1;
@@ -269,12 +270,12 @@ Outcome run_bound(const Values& values, Console& console) {
   if (values.given("verify") != nullptr) return verify(values, console, *std::move(question));
   if (question->jobs.trace.jobs.empty()) return Error{"there are no jobs to bound anything for"};
   if (values.given("windows") != nullptr) return compare_windows(values, console, *question);
-  const auto instance = bounds::make_instance(question->jobs.trace, question->fleet);
-  if (!instance) {
-    complain(instance.error().message);
+  const auto problem = bounds::make_problem(question->jobs.trace, question->fleet);
+  if (!problem) {
+    complain(problem.error().message);
     return 1;
   }
-  return find(values, console, *question, *instance);
+  return find(values, console, *question, *problem);
 }
 
 }  // namespace partita::cli

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "base/check.h"
+#include "base/round_up.h"
 #include "base/text.h"
 #include "control/planted.h"
 
@@ -62,8 +62,7 @@ void Attempts::start(Job& job, SliceId slice) {
   active.slice = slice;
   active.size_index = place.size_index;
   active.progress_from = state_.now + std::exchange(active.restart, Micros{});
-  const double takes = std::max(1.0, std::ceil(active.work * active.time[place.size_index]));
-  active.finish = active.progress_from + Micros{static_cast<std::int64_t>(takes)};
+  active.finish = active.progress_from + round_up(active.work * active.time[place.size_index]);
   if (!active.started) active.first_start = state_.now;
   active.started = true;
   active.forget_on_time();

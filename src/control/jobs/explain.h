@@ -1,4 +1,4 @@
-// Why a job waits: what it needs, and on each GPU who holds the room for it.
+// Why a job waits: what it needs, and on each GPU who holds the space for it.
 #pragma once
 
 #include <string>

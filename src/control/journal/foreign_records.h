@@ -1,5 +1,5 @@
-// Descriptions of records of other rooms, and of options, which only the journal and the digest of
-// a turn see as records.
+// Descriptions of records of other modules, and of options, which only the journal and the digest
+// of a turn see as records.
 #pragma once
 
 #include "base/record.h"

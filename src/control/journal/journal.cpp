@@ -138,7 +138,7 @@ void get_reading(Get& way, Reading& reading, LastSeen& last) {
   visit_each(way, reading.gpu, reading.energy_j, reading.power_w, same);
   if (same) {
     reading.slices = last.readings[reading.gpu.value].slices;
-    for (Reading::Slice& slice : reading.slices) {
+    for (Reading::SliceMemory& slice : reading.slices) {
       bool unchanged = false;
       way.get(unchanged);
       if (!unchanged) way.get(slice.used_gib);

@@ -74,7 +74,7 @@ std::string name_of(const DriverProfile& profile, std::int64_t memory_mib) {
 Status check_placements(const DriverProfile& profile) {
   if (profile.placements.empty()) return Error{"no placement"};
   const unsigned size = profile.placements.front().size;
-  for (const nvml::Placement placement : profile.placements) {
+  for (const nvml::GpuInstancePlacement placement : profile.placements) {
     if (placement.size != size) return Error{"placements of different sizes"};
     if (size < 1 || size > mig::kMemorySlicesMax ||
         placement.start > static_cast<unsigned>(mig::kMemorySlicesMax) - size) {
@@ -119,7 +119,7 @@ mig::Profile checked_profile(const DriverProfile& from, std::int64_t memory_mib)
                        .confidence = mig::Confidence::kEstablished,
                        .note = "as the driver says"};
   std::set<std::uint8_t> starts;
-  for (const nvml::Placement placement : from.placements) {
+  for (const nvml::GpuInstancePlacement placement : from.placements) {
     starts.insert(static_cast<std::uint8_t>(placement.start));
   }
   profile.starts.assign(starts.begin(), starts.end());

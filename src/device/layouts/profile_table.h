@@ -16,7 +16,7 @@ namespace partita::device {
 struct DriverProfile {
   unsigned argument = 0;                 // which of nvml.h's GPU instance profiles was asked for
   nvml::GpuInstanceProfileV2 info = {};  // the name may be empty: older drivers give none
-  std::vector<nvml::Placement> placements;
+  std::vector<nvml::GpuInstancePlacement> placements;
 };
 
 // Profiles, ids and placements are the driver's. Change times and the power curve are those of the

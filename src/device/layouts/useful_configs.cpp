@@ -69,7 +69,7 @@ int most_of(const mig::GpuModel& model, mig::ProfileIndex profile) {
   return static_cast<int>(layout.instances().size());
 }
 
-// What mig-parted calls balanced: two 1g, one 2g and, where there is room, one 3g.
+// What mig-parted calls balanced: two 1g, one 2g and, where there is space, one 3g.
 Mix balanced(const mig::GpuModel& model) {
   Mix mix;
   for (const mig::Profile& profile : model.profiles) {

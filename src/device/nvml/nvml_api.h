@@ -71,7 +71,7 @@ struct MemoryV2 {
 static_assert(sizeof(MemoryV2) == 40);
 inline constexpr unsigned kMemoryV2 = struct_version(sizeof(MemoryV2), 2);
 
-struct Placement {
+struct GpuInstancePlacement {
   unsigned start;  // memory slices for GPU instances, compute slices for compute instances
   unsigned size;
 };
@@ -114,7 +114,7 @@ struct GpuInstanceInfo {
   Device device;
   unsigned id;
   unsigned profile_id;
-  Placement placement;
+  GpuInstancePlacement placement;
 };
 static_assert(sizeof(GpuInstanceInfo) == 24);
 
@@ -136,7 +136,7 @@ struct ComputeInstanceInfo {
   GpuInstance gpu_instance;
   unsigned id;
   unsigned profile_id;
-  Placement placement;
+  GpuInstancePlacement placement;
 };
 static_assert(sizeof(ComputeInstanceInfo) == 32);
 
@@ -180,9 +180,9 @@ static_assert(sizeof(EventData) == 32);
   ROW(gi_profile_v, nvmlDeviceGetGpuInstanceProfileInfoV,                                         \
       (Device, unsigned, GpuInstanceProfileV2*))                                                  \
   ROW(gi_placements, nvmlDeviceGetGpuInstancePossiblePlacements_v2,                               \
-      (Device, unsigned, Placement*, unsigned*))                                                  \
+      (Device, unsigned, GpuInstancePlacement*, unsigned*))                                       \
   ROW(gi_create, nvmlDeviceCreateGpuInstanceWithPlacement,                                        \
-      (Device, unsigned, const Placement*, GpuInstance*))                                         \
+      (Device, unsigned, const GpuInstancePlacement*, GpuInstance*))                              \
   ROW(gi_destroy, nvmlGpuInstanceDestroy, (GpuInstance))                                          \
   ROW(gi_list, nvmlDeviceGetGpuInstances, (Device, unsigned, GpuInstance*, unsigned*))            \
   ROW(gi_by_id, nvmlDeviceGetGpuInstanceById, (Device, unsigned, GpuInstance*))                   \

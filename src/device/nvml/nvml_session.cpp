@@ -48,7 +48,7 @@ Return fill_list(std::vector<Item>& items, const Call& call) {
   return nvml::kInsufficientSize;
 }
 
-// This call writes as many as there are, however many it is told there is room for (seen on an
+// This call writes as many as there are, however many it is told there is space for (seen on an
 // H200, driver 580): the number is asked for first.
 Return read_placements(const NvmlLibrary& library, nvml::Device device, DriverProfile& profile) {
   constexpr unsigned kPlacementsMax = 1024;
@@ -383,7 +383,8 @@ Answer<Instance> NvmlSession::create(GpuId id, mig::Placement placement) {
     return DeviceError{Fault::kInvalidArgument, gpu_said(id, "it has no such placement"), {}};
   }
   const mig::Profile& profile = profiles[placement.profile];
-  const nvml::Placement place{placement.start, static_cast<unsigned>(profile.memory_slices)};
+  const nvml::GpuInstancePlacement place{placement.start,
+                                         static_cast<unsigned>(profile.memory_slices)};
   nvml::GpuInstance handle = nullptr;
   const Return code =
       (*library_)->gi_create(gpu->device, static_cast<unsigned>(profile.nvml_id), &place, &handle);

@@ -26,8 +26,8 @@ Status add_gpus(SimulatedOptions& options, std::string_view part) {
   }
   const Result<const mig::GpuModel*> model = mig::find_gpu(name);
   if (!model) return model.error();
-  const auto room = kSimulatedGpusMax - static_cast<std::int64_t>(options.gpus.size());
-  if (count < 1 || count > room) {
+  const auto left = kSimulatedGpusMax - static_cast<std::int64_t>(options.gpus.size());
+  if (count < 1 || count > left) {
     return Error{
         fmt::format("'{}': a simulated backend has 1 to {} GPUs", part, kSimulatedGpusMax)};
   }

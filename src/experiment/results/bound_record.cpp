@@ -17,9 +17,9 @@ constexpr std::size_t kManyJobs = 100;
 
 Result<BoundOfDay> bound_within(const BoundLimit& limit, const workload::Trace& day,
                                 const sim::RunOptions& options, bool interrupts) {
-  const auto instance =
-      bounds::make_instance(day, {options.model, options.power, options.gpus, options.horizon});
-  if (!instance) return instance.error();
+  const auto problem =
+      bounds::make_problem(day, {options.model, options.power, options.gpus, options.horizon});
+  if (!problem) return problem.error();
   bounds::Request request;
   request.et_a = options.et_a;
   if (day.jobs.size() > kManyJobs && !limit.thorough) request.rounds = kBoundRounds;
@@ -27,7 +27,7 @@ Result<BoundOfDay> bound_within(const BoundLimit& limit, const workload::Trace& 
   request.seconds_max = limit.seconds_max;
   request.clock = limit.clock;
   request.runs = interrupts ? bounds::Runs::kSplit : bounds::Runs::kWhole;
-  const bounds::Report report = bounds::find_bounds(*instance, request);
+  const bounds::BoundReport report = bounds::find_bounds(*problem, request);
   BoundOfDay found;
   found.cut_short = std::ranges::any_of(
       report.bounds, [](const bounds::Bound& bound) { return bound.status == "time limit"; });

@@ -384,19 +384,6 @@ Result<Summary> summarise(std::span<const RunRecord> records, const SummaryOptio
                  summarise_policies(*policies, judge, options)};
 }
 
-Result<std::vector<Summary>> summarise_settings(std::span<const RunRecord> records,
-                                                const SummaryOptions& options) {
-  std::map<std::string, std::vector<RunRecord>> settings;
-  for (const RunRecord& record : records) settings[record.setting].push_back(record);
-  std::vector<Summary> summaries;
-  for (const auto& [setting, runs] : settings) {
-    Result<Summary> summary = summarise(runs, options);
-    if (!summary) return Error{fmt::format("setting '{}': {}", setting, summary.error().message)};
-    summaries.push_back(std::move(*summary));
-  }
-  return summaries;
-}
-
 Json to_json(const Summary& summary) {
   Json json;
   json["experiment"] = summary.experiment;

@@ -135,10 +135,6 @@ struct SummaryOptions {
 // are an error, as they cannot be compared.
 Result<Summary> summarise(std::span<const RunRecord> records, const SummaryOptions& options);
 
-// For every setting of a whole result file, in order of setting.
-Result<std::vector<Summary>> summarise_settings(std::span<const RunRecord> records,
-                                                const SummaryOptions& options);
-
 std::string_view verdict_name(Verdict verdict);  // undecided, lower, higher
 // "5 days are too few to decide among 9 policies: at least 9 days are needed." Empty when there are
 // enough.

@@ -296,19 +296,6 @@ TEST(Summary, RunsThatCannotBeComparedAreRefused) {
   EXPECT_EQ(refusal(runs, "a"), "the run rate=20, a, day 1000000 is there twice");
 }
 
-TEST(Summary, EverySettingOfAFileHasItsOwn) {
-  auto runs = pretended_runs({{"a"}, {"b", 0.9}}, 5);
-  const auto other = runs;
-  for (RunRecord run : other) {
-    run.setting = "rate=12";
-    runs.push_back(run);
-  }
-  const auto summaries = *summarise_settings(runs, {.reference = "a"});
-  ASSERT_EQ(summaries.size(), 2);
-  EXPECT_EQ(summaries[0].setting, "rate=12");
-  EXPECT_EQ(summaries[1].setting, "rate=20");
-}
-
 TEST(Summary, JsonNamesWhatItHolds) {
   const auto runs = pretended_runs({{"a"}, {"b", 0.9}}, 40);
   const auto json = to_json(*summarise(runs, {.reference = "a"}));

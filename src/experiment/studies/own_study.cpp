@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "experiment/studies/studies.h"
+#include "policies/registry.h"
 
 namespace partita::experiment {
 namespace {
@@ -28,10 +29,11 @@ std::string pace_of(std::uint32_t gpus) {
 std::vector<StudyPolicy> usual_policies(const OwnStudy& own) {
   const auto& [scheduler, repartition, seed] = own.policy;
   std::vector<StudyPolicy> policies{{"as set", scheduler, repartition}};
-  if (repartition != "none") policies.push_back({"whole GPUs", scheduler, "none"});
-  if (!repartition.starts_with("lookahead")) {
-    const bool from_static =
-        repartition.starts_with("static:") && repartition.find(';') == std::string::npos;
+  const policies::RepartitionerTraits& traits = policies::repartitioner_traits(repartition);
+  if (!traits.whole_gpus) policies.push_back({"whole GPUs", scheduler, "none"});
+  if (!traits.looks_ahead()) {
+    const bool from_static = traits.habit == policies::LayoutHabit::kNever && !traits.whole_gpus &&
+                             repartition.find(';') == std::string::npos;
     policies.push_back({"looking ahead", scheduler,
                         lookahead_from(from_static ? repartition : "static:1", own.profile,
                                        pace_of(own.run.gpus))});

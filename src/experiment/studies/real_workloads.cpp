@@ -4,6 +4,7 @@
 
 #include "experiment/studies/sensitivity.h"
 #include "experiment/studies/traces.h"
+#include "policies/registry.h"
 
 namespace partita::experiment {
 namespace {
@@ -42,8 +43,9 @@ std::vector<StudyPolicy> policies_for(const std::string& mix_none, const std::st
 }
 
 std::vector<StudyPolicy> without_looking_ahead(std::vector<StudyPolicy> policies) {
-  std::erase_if(policies,
-                [](const StudyPolicy& each) { return each.repartition.starts_with("lookahead"); });
+  std::erase_if(policies, [](const StudyPolicy& each) {
+    return policies::repartitioner_traits(each.repartition).looks_ahead();
+  });
   return policies;
 }
 
@@ -53,7 +55,9 @@ StudySetting with_wrong_estimates(const StudySetting& setting) {
   wrong.name += ", run times wrong";
   wrong.estimate_error = kWrongEstimates;
   wrong.policies = without_looking_ahead(std::move(wrong.policies));
-  std::erase_if(wrong.policies, [](const StudyPolicy& each) { return each.repartition == "none"; });
+  std::erase_if(wrong.policies, [](const StudyPolicy& each) {
+    return policies::repartitioner_traits(each.repartition).whole_gpus;
+  });
   return wrong;
 }
 

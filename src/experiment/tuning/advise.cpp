@@ -34,7 +34,7 @@ constexpr double kP95 = 0.95;
 // How much has to work for a policy to do what it promises.
 int moving_parts(const AdvisedPolicy& policy) {
   const bool layouts_change =
-      policies::layout_habit(policy.repartition) != policies::LayoutHabit::kNever;
+      policies::repartitioner_traits(policy.repartition).habit != policies::LayoutHabit::kNever;
   return (policy.preemption.mode == Mode::kNone ? 0 : 1) + (layouts_change ? 2 : 0);
 }
 
@@ -45,7 +45,8 @@ bool is_todays(const AdvisedPolicy& policy) {
 }
 
 bool makes_on_demand(const AdvisedPolicy& policy) {
-  return policies::layout_habit(policy.repartition) == policies::LayoutHabit::kOnDemand;
+  return policies::repartitioner_traits(policy.repartition).habit ==
+         policies::LayoutHabit::kOnDemand;
 }
 
 // A budget keeps windows of long jobs, which forecasts run to the end of, to seconds.

@@ -90,7 +90,7 @@ bool JobNeeds::met_by_profiles(Profiles profiles) const {
   return std::ranges::all_of(strict_, [&](Profiles need) { return (need & profiles) != 0; });
 }
 
-bool JobNeeds::met_by(const LayoutPlan& plan) const {
+bool JobNeeds::met_by(const MixPlan& plan) const {
   unsigned profiles = 0;
   for (const PlanSegment& segment : plan.segments) profiles |= profiles_of(segment.mix);
   return met_by_profiles(static_cast<Profiles>(profiles));

@@ -29,7 +29,7 @@ class JobNeeds {
   // Whether every job fits a slice of the mix.
   bool met_by(const Mix& mix) const { return met_by_profiles(profiles_of(mix)); }
   // Whether every job fits a slice of one of the segments, sooner or later.
-  bool met_by(const LayoutPlan& plan) const;
+  bool met_by(const MixPlan& plan) const;
 
   // For each numbered layout the mix that gives it to as many GPUs as can be, and others to as few
   // as all jobs need; each mix once. Without jobs of exact sizes these are the mixes of one layout.

@@ -60,8 +60,8 @@ TEST(JobNeeds, JobsOfExactSizesLetItBeginWithMixesThatHaveEverySize) {
 TEST(JobNeeds, ATimetableMayServeAJobInOneOfItsSegments) {
   const auto needs = needs_of({exact({1}), exact({7})});
   ASSERT_TRUE(needs.ok());
-  EXPECT_TRUE(needs->met_by(LayoutPlan{{{Micros{}, {1}}, {Micros::seconds(3600), {12}}}}));
-  EXPECT_FALSE(needs->met_by(LayoutPlan{{{Micros{}, {1}}, {Micros::seconds(3600), {2}}}}));
+  EXPECT_TRUE(needs->met_by(MixPlan{{{Micros{}, {1}}, {Micros::seconds(3600), {12}}}}));
+  EXPECT_FALSE(needs->met_by(MixPlan{{{Micros{}, {1}}, {Micros::seconds(3600), {2}}}}));
 }
 
 TEST(JobNeeds, TooFewGpusAreRefusedWithAJobThatIsLeftOut) {

@@ -39,7 +39,7 @@ std::vector<mig::Layout> layouts_of(const std::vector<int>& numbers, const mig::
 
 }  // namespace
 
-std::vector<std::vector<int>> assign_gpus(const LayoutPlan& plan) {
+std::vector<std::vector<int>> assign_gpus(const MixPlan& plan) {
   CHECK(!plan.segments.empty());
   std::vector<std::vector<int>> assigned{plan.segments.front().mix};
   for (std::size_t i = 1; i < plan.segments.size(); ++i) {
@@ -48,7 +48,7 @@ std::vector<std::vector<int>> assign_gpus(const LayoutPlan& plan) {
   return assigned;
 }
 
-std::string to_text(const LayoutPlan& plan) {
+std::string to_text(const MixPlan& plan) {
   const std::vector<std::vector<int>> assigned = assign_gpus(plan);
   if (assigned.size() == 1) return fmt::format("static:{}", fmt::join(assigned[0], ","));
   std::string text = "timetable:";
@@ -60,8 +60,8 @@ std::string to_text(const LayoutPlan& plan) {
   return text;
 }
 
-std::unique_ptr<decide::Repartitioner> make_repartitioner(const LayoutPlan& plan,
-                                                          const mig::GpuModel& model) {
+std::unique_ptr<decide::Repartitioner> repartitioner_of(const MixPlan& plan,
+                                                        const mig::GpuModel& model) {
   const std::vector<std::vector<int>> assigned = assign_gpus(plan);
   if (assigned.size() == 1) {
     return std::make_unique<policies::StaticLayouts>(layouts_of(assigned[0], model));

@@ -25,7 +25,7 @@ Result<double> PlanScores::run(std::size_t window, decide::Repartitioner& repart
 
 void PlanScores::simulate(const std::vector<Pair>& pairs) {
   struct Missing {
-    const LayoutPlan* plan;
+    const MixPlan* plan;
     std::size_t window;
     double* et;
     std::string reason;
@@ -41,7 +41,7 @@ void PlanScores::simulate(const std::vector<Pair>& pairs) {
   }
   for_each_index(missing.size(), threads_, [&](std::size_t i, std::size_t) {
     Missing& each = missing[i];
-    const auto repartitioner = make_repartitioner(*each.plan, *setting_.run.model);
+    const auto repartitioner = repartitioner_of(*each.plan, *setting_.run.model);
     const Result<double> et = run(each.window, *repartitioner);
     *each.et = et ? *et : kCannotRun;
     if (!et) each.reason = et.error().message;
@@ -52,13 +52,13 @@ void PlanScores::simulate(const std::vector<Pair>& pairs) {
   }
 }
 
-double PlanScores::et(const LayoutPlan& plan, std::size_t window) const {
+double PlanScores::et(const MixPlan& plan, std::size_t window) const {
   const double et = known_.at(plan).at(window);
   CHECK(!std::isnan(et));
   return et;
 }
 
-std::vector<double> PlanScores::all(const LayoutPlan& plan, std::span<const std::size_t> windows) {
+std::vector<double> PlanScores::all(const MixPlan& plan, std::span<const std::size_t> windows) {
   std::vector<Pair> pairs;
   for (const std::size_t window : windows) pairs.push_back({plan, window});
   simulate(pairs);

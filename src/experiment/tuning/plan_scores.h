@@ -33,7 +33,7 @@ class PlanScores {
       : windows_(windows), setting_(std::move(setting)), threads_(threads) {}
 
   struct Pair {
-    LayoutPlan plan;
+    MixPlan plan;
     std::size_t window = 0;
   };
 
@@ -42,10 +42,10 @@ class PlanScores {
   void simulate(const std::vector<Pair>& pairs);
 
   // What simulate() found out. REQUIRES: it was asked for this pair.
-  double et(const LayoutPlan& plan, std::size_t window) const;
+  double et(const MixPlan& plan, std::size_t window) const;
 
   // Of each window, simulated where it has to be.
-  std::vector<double> all(const LayoutPlan& plan, std::span<const std::size_t> windows);
+  std::vector<double> all(const MixPlan& plan, std::span<const std::size_t> windows);
 
   // The same for a repartitioner as --repartition takes it. Fails when a window cannot be run.
   Result<std::vector<double>> of_text(const std::string& repartition);
@@ -61,7 +61,7 @@ class PlanScores {
   std::span<const workload::Trace> windows_;
   TuneSetting setting_;
   std::size_t threads_;
-  std::map<LayoutPlan, std::vector<double>> known_;  // by window; NaN: not yet
+  std::map<MixPlan, std::vector<double>> known_;  // by window; NaN: not yet
   std::uint64_t runs_ = 0;
   std::string reason_;
 };

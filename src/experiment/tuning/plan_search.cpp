@@ -25,7 +25,7 @@ constexpr std::size_t kFinishedKept = 2;  // one of them is not the plan chosen
 constexpr double kLeastGain = 1e-9;       // of the sum: less is rounding
 
 struct Scored {
-  LayoutPlan plan;
+  MixPlan plan;
   double sum = 0;  // of ET over the windows
 };
 
@@ -51,7 +51,7 @@ struct Differences {
 
 // One that races, and how it did so far.
 struct Runner {
-  LayoutPlan plan;
+  MixPlan plan;
   double sum = 0;
   Differences to_incumbent;
   bool dropped = false;
@@ -71,20 +71,20 @@ class Search {
   Result<FoundPlan> run();
 
  private:
-  Scored full(const LayoutPlan& plan);
+  Scored full(const MixPlan& plan);
   void finish(const Scored& scored);
   Result<Scored> best_first();
-  std::size_t best_at_first_glance(const std::vector<LayoutPlan>& plans);
-  LayoutPlan in_segments(const Mix& mix, std::size_t segments) const;
-  void spread_windows(const LayoutPlan& plan);
+  std::size_t best_at_first_glance(const std::vector<MixPlan>& plans);
+  MixPlan in_segments(const Mix& mix, std::size_t segments) const;
+  void spread_windows(const MixPlan& plan);
 
-  std::vector<LayoutPlan> changes(const LayoutPlan& plan, std::size_t block) const;
-  void add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const;
+  std::vector<MixPlan> changes(const MixPlan& plan, std::size_t block) const;
+  void add_shifts(const MixPlan& plan, std::vector<MixPlan>& plans) const;
   // Those that were not dropped before the last window.
-  std::vector<Scored> race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+  std::vector<Scored> race(const std::vector<MixPlan>& plans, const Scored& incumbent,
                            double drop_errors);
   // Whether one of the handful is better than the incumbent; then the best of them is put there.
-  bool improves(const std::vector<LayoutPlan>& handful, Scored& incumbent);
+  bool improves(const std::vector<MixPlan>& handful, Scored& incumbent);
   void lap(std::vector<Runner>& runners, const Scored& incumbent, std::size_t first,
            std::size_t last);
   static bool hopeless(const Runner& runner, const Scored& incumbent, double drop_errors);
@@ -92,7 +92,7 @@ class Search {
   bool gains(const Scored& scored, const Scored& over) const;
   bool climb_once(Scored& incumbent, std::size_t block);
   void climb(Scored& incumbent);
-  std::optional<LayoutPlan> shaken(const LayoutPlan& plan);
+  std::optional<MixPlan> shaken(const MixPlan& plan);
   void improve(Scored& best);
 
   std::size_t largest_block() const {
@@ -109,7 +109,7 @@ class Search {
   Rng rng_;
   double spent_ = 0;
   double budget_ = 0;
-  std::set<LayoutPlan> tried_;
+  std::set<MixPlan> tried_;
   std::vector<Scored> finished_;  // the best few of those tried on all windows
 };
 
@@ -120,7 +120,7 @@ void Search::spend(std::size_t runs) {
   }
 }
 
-Scored Search::full(const LayoutPlan& plan) {
+Scored Search::full(const MixPlan& plan) {
   const std::vector<double> ets = scores_.all(plan, windows_);
   spend(windows_.size());
   tried_.insert(plan);
@@ -135,8 +135,8 @@ void Search::finish(const Scored& scored) {
   if (finished_.size() > kFinishedKept) finished_.pop_back();
 }
 
-LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
-  LayoutPlan plan;
+MixPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
+  MixPlan plan;
   for (std::size_t i = 0; i < segments; ++i) {
     const auto hour = static_cast<std::int64_t>(i * 24 / segments);
     plan.segments.push_back({Micros{hour * kHourMicros}, mix});
@@ -149,11 +149,11 @@ LayoutPlan Search::in_segments(const Mix& mix, std::size_t segments) const {
 Result<Scored> Search::best_first() {
   const auto mixes = needs_.first_mixes(options_.gpus);
   if (!mixes) return mixes.error();
-  std::vector<LayoutPlan> plans;
+  std::vector<MixPlan> plans;
   for (const Mix& mix : *mixes) plans.push_back(in_segments(mix, 1));
   tried_.insert(plans.begin(), plans.end());
   for (const Mix& mix : options_.known_mixes) {
-    const LayoutPlan plan = in_segments(mix, 1);
+    const MixPlan plan = in_segments(mix, 1);
     if (needs_.met_by(plan) && tried_.insert(plan).second) plans.push_back(plan);
   }
   const std::size_t leader = best_at_first_glance(plans);
@@ -167,19 +167,19 @@ Result<Scored> Search::best_first() {
   return best;
 }
 
-std::size_t Search::best_at_first_glance(const std::vector<LayoutPlan>& plans) {
+std::size_t Search::best_at_first_glance(const std::vector<MixPlan>& plans) {
   std::vector<std::size_t> few;  // spread over all windows, whatever their number
   for (std::size_t i = 0; i < kFirstWindows; ++i) {
     few.push_back(windows_[i * windows_.size() / kFirstWindows]);
   }
   std::vector<PlanScores::Pair> pairs;
-  for (const LayoutPlan& plan : plans) {
+  for (const MixPlan& plan : plans) {
     for (const std::size_t window : few) pairs.push_back({plan, window});
   }
   scores_.simulate(pairs);
   spend(pairs.size());
   std::vector<double> sums;
-  for (const LayoutPlan& plan : plans) {
+  for (const MixPlan& plan : plans) {
     const std::vector<double> ets = scores_.all(plan, few);
     sums.push_back(std::accumulate(ets.begin(), ets.end(), 0.0));
   }
@@ -188,7 +188,7 @@ std::size_t Search::best_at_first_glance(const std::vector<LayoutPlan>& plans) {
 
 // In an order of which every beginning has hard and easy windows alike: what races is dropped after
 // a few, and would be on the wrong ones if it does better on those of one kind.
-void Search::spread_windows(const LayoutPlan& plan) {
+void Search::spread_windows(const MixPlan& plan) {
   std::ranges::stable_sort(windows_, [&](std::size_t a, std::size_t b) {
     return scores_.et(plan, a) > scores_.et(plan, b);
   });
@@ -202,7 +202,7 @@ void Search::spread_windows(const LayoutPlan& plan) {
   }
 }
 
-void Search::add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) const {
+void Search::add_shifts(const MixPlan& plan, std::vector<MixPlan>& plans) const {
   for (std::size_t i = 0; i < plan.segments.size() && plan.segments.size() > 1; ++i) {
     for (const std::int64_t by : {-kHourMicros, kHourMicros}) {
       const Micros shifted{plan.segments[i].from.count + by};
@@ -217,8 +217,8 @@ void Search::add_shifts(const LayoutPlan& plan, std::vector<LayoutPlan>& plans) 
 
 // Every plan in which `block` GPUs of one segment have another layout (or all that have it, where
 // they are fewer), in random order.
-std::vector<LayoutPlan> Search::changes(const LayoutPlan& plan, std::size_t block) const {
-  std::vector<LayoutPlan> plans;
+std::vector<MixPlan> Search::changes(const MixPlan& plan, std::size_t block) const {
+  std::vector<MixPlan> plans;
   for (std::size_t s = 0; s < plan.segments.size(); ++s) {
     const Mix& mix = plan.segments[s].mix;
     for (auto from = mix.begin(); from != mix.end();) {
@@ -273,7 +273,7 @@ void Search::lap(std::vector<Runner>& runners, const Scored& incumbent, std::siz
   }
 }
 
-std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Scored& incumbent,
+std::vector<Scored> Search::race(const std::vector<MixPlan>& plans, const Scored& incumbent,
                                  double drop_errors) {
   std::vector<Runner> runners(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) runners[i].plan = plans[i];
@@ -295,7 +295,7 @@ std::vector<Scored> Search::race(const std::vector<LayoutPlan>& plans, const Sco
   return lasted;
 }
 
-bool Search::improves(const std::vector<LayoutPlan>& handful, Scored& incumbent) {
+bool Search::improves(const std::vector<MixPlan>& handful, Scored& incumbent) {
   std::optional<Scored> best;
   for (const Scored& scored : race(handful, incumbent, kDropErrors)) {
     if (gains(scored, incumbent) && (!best || scored.sum < best->sum)) best = scored;
@@ -307,11 +307,11 @@ bool Search::improves(const std::vector<LayoutPlan>& handful, Scored& incumbent)
 
 // Tries the changes of the incumbent until one helps; false when none did.
 bool Search::climb_once(Scored& incumbent, std::size_t block) {
-  std::vector<LayoutPlan> untried = changes(incumbent.plan, block);
+  std::vector<MixPlan> untried = changes(incumbent.plan, block);
   for (std::size_t i = untried.size(); i > 1; --i) {
     std::swap(untried[i - 1], untried[rng_.below(i)]);
   }
-  std::vector<LayoutPlan> handful;
+  std::vector<MixPlan> handful;
   for (std::size_t i = 0; i < untried.size() && !spent(); ++i) {
     if (needs_.met_by(untried[i]) && tried_.insert(untried[i]).second) {
       handful.push_back(untried[i]);
@@ -332,11 +332,11 @@ void Search::climb(Scored& incumbent) {
 }
 
 // Another plan, a few changes away, that was not tried yet; nothing when none is found.
-std::optional<LayoutPlan> Search::shaken(const LayoutPlan& plan) {
+std::optional<MixPlan> Search::shaken(const MixPlan& plan) {
   for (int tries = 0; tries < kShakeTries; ++tries) {
-    LayoutPlan other = plan;
+    MixPlan other = plan;
     for (int i = 0; i < kShakes; ++i) {
-      std::vector<LayoutPlan> all = changes(other, largest_block());
+      std::vector<MixPlan> all = changes(other, largest_block());
       if (!all.empty()) other = std::move(all[rng_.below(all.size())]);
     }
     if (needs_.met_by(other) && !tried_.contains(other)) return other;
@@ -348,7 +348,7 @@ void Search::improve(Scored& best) {
   climb(best);
   const auto cheap = [&] { return spent_ < kSpentLeast * budget_; };
   for (int vain = 0; (vain < kVainShakesMax || cheap()) && !spent(); ++vain) {
-    const std::optional<LayoutPlan> other = shaken(best.plan);
+    const std::optional<MixPlan> other = shaken(best.plan);
     if (!other) return;
     Scored incumbent = full(*other);
     finish(incumbent);

@@ -27,9 +27,9 @@ struct SearchOptions {
 };
 
 struct FoundPlan {
-  LayoutPlan plan;
-  LayoutPlan start;                     // the best of the first mixes
-  std::optional<LayoutPlan> runner_up;  // the best other one of those tried on all windows
+  MixPlan plan;
+  MixPlan start;                     // the best of the first mixes
+  std::optional<MixPlan> runner_up;  // the best other one of those tried on all windows
   double evaluations = 0;
 };
 

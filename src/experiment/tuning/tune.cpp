@@ -33,7 +33,7 @@ std::size_t in_common(const Mix& a, const Mix& b) {
   return both.size();
 }
 
-const Mix& mix_at(const LayoutPlan& plan, Micros time_of_day) {
+const Mix& mix_at(const MixPlan& plan, Micros time_of_day) {
   const PlanSegment* in_force = &plan.segments.back();
   for (const PlanSegment& segment : plan.segments) {
     if (segment.from <= time_of_day) in_force = &segment;
@@ -42,7 +42,7 @@ const Mix& mix_at(const LayoutPlan& plan, Micros time_of_day) {
 }
 
 // Switches are at full hours, so looking once an hour sees everything.
-double share_in_common(const LayoutPlan& a, const LayoutPlan& b) {
+double share_in_common(const MixPlan& a, const MixPlan& b) {
   std::size_t same = 0;
   std::size_t all = 0;
   for (std::int64_t hour = 0; hour < 24; ++hour) {
@@ -129,7 +129,7 @@ Status Tuner::cross_validate(TunedMix& tuned) {
 
 void Tuner::judge_unseen(TunedMix& tuned) {
   for (const Fold& fold : tuned.folds) {
-    const auto append = [&](const LayoutPlan& plan, std::vector<double>& ets) {
+    const auto append = [&](const MixPlan& plan, std::vector<double>& ets) {
       for (const double et : scores_.all(plan, fold.left_out)) {
         ets.push_back(et);
         if (et < kCannotRun || !tuned.unseen_reason.empty()) continue;

@@ -41,8 +41,8 @@ struct TuneOptions {
 
 struct Fold {
   std::vector<std::size_t> left_out;  // windows
-  LayoutPlan plan;                    // tuned on the others
-  LayoutPlan start;                   // the best of the first mixes on the others
+  MixPlan plan;                       // tuned on the others
+  MixPlan start;                      // the best of the first mixes on the others
 };
 
 // Another way to cut the GPUs, on all windows.
@@ -53,11 +53,11 @@ struct Reference {
 };
 
 struct TunedMix {
-  LayoutPlan plan;         // tuned on all windows
+  MixPlan plan;            // tuned on all windows
   std::vector<double> et;  // of it by window, all of which it saw
-  LayoutPlan start;  // the best of the mixes it began with: one layout for all, if that can be
+  MixPlan start;  // the best of the mixes it began with: one layout for all, if that can be
   std::vector<double> start_et;
-  std::optional<LayoutPlan> runner_up;  // the best other one of those tried on all windows
+  std::optional<MixPlan> runner_up;  // the best other one of those tried on all windows
   std::vector<double> runner_up_et;
 
   std::vector<Fold> folds;  // empty without cross-validation

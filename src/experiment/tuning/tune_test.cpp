@@ -106,7 +106,7 @@ TEST(Tune, FindsTheBestOfAllMixesOfTwoGpus) {
   double least = kCannotRun;
   for (int a = 1; a <= 12; ++a) {
     for (int b = a; b <= 12; ++b) {
-      const LayoutPlan plan{{{Micros{}, {a, b}}}};
+      const MixPlan plan{{{Micros{}, {a, b}}}};
       least = std::min(least, mean(scores.all(plan, std::vector<std::size_t>{0, 1, 2})));
     }
   }
@@ -247,7 +247,7 @@ TEST(Tune, TunesForThePolicyThatWillRun) {
   preemptive.run.preemption.mode = decide::Preemption::Mode::kFree;
   const std::vector<TuneSetting> settings{setting_of(4, "mdd"), setting_of(4, "fifo+smallest"),
                                           preemptive};
-  std::vector<LayoutPlan> plans;
+  std::vector<MixPlan> plans;
   for (const TuneSetting& setting : settings) {
     TuneOptions options = few(300);
     options.folds = 0;
@@ -260,7 +260,7 @@ TEST(Tune, TunesForThePolicyThatWillRun) {
   EXPECT_NE(plans[0], plans[2]);  // another preemption
   for (std::size_t own = 0; own < settings.size(); ++own) {
     PlanScores scores(windows, settings[own], 1);
-    for (const LayoutPlan& other : plans) {
+    for (const MixPlan& other : plans) {
       EXPECT_LE(mean(scores.all(plans[own], all)), mean(scores.all(other, all)));
     }
   }

@@ -53,7 +53,7 @@ std::optional<Obstacles> obstacles_to(const decide::View& view, GpuId gpu,
     found.jobs.push_back(slice.job);
     found.free_at = std::max(found.free_at, view.jobs[slice.job].finish);
     found.cost += cost_of_move(view, id);
-    // Where the instance stands already, taking it from its job would make no room.
+    // Where the instance stands already, taking it from its job would make no space.
     found.movable = found.movable && each != place && movable(view, id);
   }
   if (found.jobs.empty() || !mig::fits(model, rest, place)) return {};
@@ -80,10 +80,10 @@ Micros cost_of_move(const decide::View& view, SliceId slice) {
   return view.preemption.cost + micros_from_seconds(model.change_seconds[profile].create);
 }
 
-RoomSearch rooms_for(const decide::View& view, std::span<const mig::Layout> wanted,
-                     std::span<const mig::ProfileIndex> profiles) {
+SpaceSearch spaces_for(const decide::View& view, std::span<const mig::Layout> wanted,
+                       std::span<const mig::ProfileIndex> profiles) {
   const mig::GpuModel& model = *view.cluster.model;
-  RoomSearch search;
+  SpaceSearch search;
   const int free = free_memory_slices(view, wanted);
   for (const mig::ProfileIndex profile : profiles) {
     if (model.profiles[profile].memory_slices > free) continue;
@@ -94,14 +94,14 @@ RoomSearch rooms_for(const decide::View& view, std::span<const mig::Layout> want
         if (!found) continue;
         search.wait = std::min(search.wait, found->free_at - view.now);
         if (!found->movable) continue;
-        search.rooms.push_back({GpuId{gpu}, place, std::move(found->jobs), found->cost});
+        search.spaces.push_back({GpuId{gpu}, place, std::move(found->jobs), found->cost});
       }
     }
   }
   const Micros margin{kMargin * view.preemption.cost.count};
-  std::erase_if(search.rooms,
-                [&](const RoomToMake& room) { return room.cost + margin >= search.wait; });
-  std::ranges::stable_sort(search.rooms, {}, &RoomToMake::cost);
+  std::erase_if(search.spaces,
+                [&](const SpaceToMake& space) { return space.cost + margin >= search.wait; });
+  std::ranges::stable_sort(search.spaces, {}, &SpaceToMake::cost);
   return search;
 }
 

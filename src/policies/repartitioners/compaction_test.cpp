@@ -15,9 +15,9 @@ using cluster::SliceId;
 constexpr std::int64_t kCost = 30;
 
 // Three A100, the last with instances that nobody has got yet; it is noon.
-class Rooms : public testing::Test {
+class Compaction : public testing::Test {
  protected:
-  Rooms() : fleet_(3, "1g.5gb:0,2g.10gb:2,3g.20gb:4;4g.20gb:0,3g.20gb:4;1g.5gb:0,3g.20gb:4") {
+  Compaction() : fleet_(3, "1g.5gb:0,2g.10gb:2,3g.20gb:4;4g.20gb:0,3g.20gb:4;1g.5gb:0,3g.20gb:4") {
     fleet_.view.now = Micros::seconds(43'200);
     fleet_.view.preemption = {decide::Preemption::Mode::kPays, Micros::seconds(kCost)};
     for (const cluster::Gpu& gpu : fleet_.cluster.gpus) wanted_.push_back(gpu.layout);
@@ -41,12 +41,12 @@ class Rooms : public testing::Test {
     }
     wanted_[gpu] = kept;
   }
-  RoomSearch rooms_on(std::string_view name) const {
+  SpaceSearch spaces_on(std::string_view name) const {
     const auto& profiles = fleet_.cluster.model->profiles;
     for (std::size_t i = 0; i < profiles.size(); ++i) {
       if (profiles[i].name != name) continue;
       const std::array wanted{static_cast<mig::ProfileIndex>(i)};
-      return rooms_for(fleet_.view, wanted_, wanted);
+      return spaces_for(fleet_.view, wanted_, wanted);
     }
     ADD_FAILURE() << "no profile " << name;
     return {};
@@ -56,64 +56,64 @@ class Rooms : public testing::Test {
   std::vector<mig::Layout> wanted_;
 };
 
-TEST_F(Rooms, TheWaitEndsWhereTheLastObstacleEndsFirst) {
+TEST_F(Compaction, TheWaitEndsWhereTheLastObstacleEndsFirst) {
   for (const int start : {0, 2, 4}) run(0, start, 9'000, 5'000 + start);
   drop(1, 0);
-  drop(2, 4);  // room for what has to move
+  drop(2, 4);  // space for what has to move
   run(1, 4, 9'000, 7'000);
-  EXPECT_EQ(rooms_on("7g.40gb").wait, Micros::seconds(5'004));
+  EXPECT_EQ(spaces_on("7g.40gb").wait, Micros::seconds(5'004));
 }
 
-TEST_F(Rooms, TheCheapestComesFirst) {
+TEST_F(Compaction, TheCheapestComesFirst) {
   drop(2, 4);
   drop(1, 0);
   drop(0, 2);
   run(0, 0, 9'000, 9'000);
   run(0, 4, 9'000, 9'000);
   const JobHandle alone = run(1, 4, 9'000, 9'000);
-  const RoomSearch found = rooms_on("7g.40gb");
-  ASSERT_EQ(found.rooms.size(), 2U);
-  EXPECT_EQ(found.rooms[0].gpu, GpuId{1});
-  EXPECT_EQ(found.rooms[0].movers, std::vector{alone});
-  EXPECT_EQ(found.rooms[0].cost, cost_of_move(fleet_.view, cluster::slice_id(GpuId{1}, 4)));
-  EXPECT_EQ(found.rooms[1].movers.size(), 2U);
+  const SpaceSearch found = spaces_on("7g.40gb");
+  ASSERT_EQ(found.spaces.size(), 2U);
+  EXPECT_EQ(found.spaces[0].gpu, GpuId{1});
+  EXPECT_EQ(found.spaces[0].movers, std::vector{alone});
+  EXPECT_EQ(found.spaces[0].cost, cost_of_move(fleet_.view, cluster::slice_id(GpuId{1}, 4)));
+  EXPECT_EQ(found.spaces[1].movers.size(), 2U);
 }
 
-TEST_F(Rooms, WhoCannotBeResumedOrHasJustStartedOrEndsSoonStays) {
+TEST_F(Compaction, WhoCannotBeResumedOrHasJustStartedOrEndsSoonStays) {
   drop(0, 0);
   drop(0, 2);
   drop(0, 4);
   drop(1, 0);
   wanted_[0].add(fleet_.cluster.gpus[0].layout.instances().front());  // not for anybody yet
   const JobHandle alone = run(1, 4, 9'000, 9'000);
-  ASSERT_EQ(rooms_on("7g.40gb").rooms.size(), 1U);
+  ASSERT_EQ(spaces_on("7g.40gb").spaces.size(), 1U);
   fleet_.jobs[alone].resumable = false;
-  EXPECT_TRUE(rooms_on("7g.40gb").rooms.empty());
+  EXPECT_TRUE(spaces_on("7g.40gb").spaces.empty());
   fleet_.jobs[alone].resumable = true;
   fleet_.jobs[alone].progress_from = fleet_.view.now - Micros::seconds(10 * kCost);
-  EXPECT_TRUE(rooms_on("7g.40gb").rooms.empty());  // the making of its instance counts too
+  EXPECT_TRUE(spaces_on("7g.40gb").spaces.empty());  // the making of its instance counts too
   fleet_.jobs[alone].progress_from = fleet_.view.now - Micros::seconds(9'000);
   fleet_.jobs[alone].finish = fleet_.view.now + Micros::seconds(3 * kCost);
-  EXPECT_TRUE(rooms_on("7g.40gb").rooms.empty());
-  EXPECT_EQ(rooms_on("7g.40gb").wait, Micros::seconds(3 * kCost));
+  EXPECT_TRUE(spaces_on("7g.40gb").spaces.empty());
+  EXPECT_EQ(spaces_on("7g.40gb").wait, Micros::seconds(3 * kCost));
 }
 
-TEST_F(Rooms, NothingIsLookedForWhereTooLittleMemoryIsFree) {
+TEST_F(Compaction, NothingIsLookedForWhereTooLittleMemoryIsFree) {
   for (const int start : {0, 2, 4}) run(0, start, 9'000, 9'000);
   for (const int start : {0, 4}) run(1, start, 9'000, 9'000);
-  EXPECT_EQ(rooms_on("7g.40gb").wait, Micros::max());
+  EXPECT_EQ(spaces_on("7g.40gb").wait, Micros::max());
 }
 
-TEST_F(Rooms, AnInstanceThatStandsIsNotTakenFromItsJob) {
+TEST_F(Compaction, AnInstanceThatStandsIsNotTakenFromItsJob) {
   drop(0, 0);
   drop(0, 2);
   drop(0, 4);
   wanted_[0].add(fleet_.cluster.gpus[0].layout.instances().front());
   run(1, 0, 9'000, 9'000);
   run(1, 4, 9'000, 8'000);
-  const RoomSearch found = rooms_on("4g.20gb");
+  const SpaceSearch found = spaces_on("4g.20gb");
   EXPECT_EQ(found.wait, Micros::seconds(9'000));
-  EXPECT_TRUE(found.rooms.empty());
+  EXPECT_TRUE(found.spaces.empty());
 }
 
 }  // namespace

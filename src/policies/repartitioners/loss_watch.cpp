@@ -29,8 +29,8 @@ void LossWatch::start(const decide::View& view) {
        gpu += static_cast<std::uint32_t>(stride_)) {
     seen_.push_back(GpuId{gpu});
   }
-  unchanged_ = view.forecaster->shadow_run(seen_);
-  as_asked_ = view.forecaster->shadow_run(seen_);
+  unchanged_ = view.forecaster->what_if_run(seen_);
+  as_asked_ = view.forecaster->what_if_run(seen_);
   began_ = looked_ = view.now;
   jobs_ = jobs_at_look_ = 0;
   jobs_there_ = view.jobs.size();
@@ -75,8 +75,8 @@ std::optional<Standing> LossWatch::standing(const decide::View& view) {
   looked_ = view.now;
   jobs_at_look_ = jobs_;
   if (jobs_ < kJobsMin || view.now == began_) return {};
-  const decide::ShadowCost base = unchanged_->cost_until(view.now, {});
-  const decide::ShadowCost ours =
+  const decide::WhatIfCost base = unchanged_->cost_until(view.now, {});
+  const decide::WhatIfCost ours =
       as_asked_->cost_until(view.now, taken_back_ ? std::span<const mig::Layout>(base_seen_)
                                                   : std::span<const mig::Layout>());
   const double days = (view.now - began_).to_seconds() / kDay.to_seconds();
@@ -84,7 +84,7 @@ std::optional<Standing> LossWatch::standing(const decide::View& view) {
   Standing standing;
   standing.per_joule = view.et_a / 60 / std::min(1.0, days);
   standing.per_tardy_second = 1 / (60 * std::max(1.0, jobs));
-  const auto et = [&](const decide::ShadowCost& cost) {
+  const auto et = [&](const decide::WhatIfCost& cost) {
     return standing.per_joule * cost.energy_j + standing.per_tardy_second * cost.tardiness_s;
   };
   standing.ours = et(ours);

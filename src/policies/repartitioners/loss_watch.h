@@ -69,8 +69,8 @@ class LossWatch {
   bool taken_back_;
   std::vector<GpuId> seen_;             // ascending; empty: all
   std::vector<mig::Layout> base_seen_;  // of these, or of all
-  std::unique_ptr<decide::ShadowRun> unchanged_;
-  std::unique_ptr<decide::ShadowRun> as_asked_;
+  std::unique_ptr<decide::WhatIfRun> unchanged_;
+  std::unique_ptr<decide::WhatIfRun> as_asked_;
   Micros began_;
   Micros looked_;
   std::uint64_t stride_ = 1;

@@ -12,7 +12,7 @@ using cluster::JobHandle;
 
 // How often in one turn jobs are moved for another, and how many places are tried for it.
 constexpr int kMovesForOthersMax = 4;
-constexpr std::size_t kRoomsTriedMax = 16;
+constexpr std::size_t kSpacesTriedMax = 16;
 
 int longest_free_run(const mig::GpuModel& model, const mig::Layout& layout) {
   const unsigned used = mig::memory_mask(model, layout);
@@ -61,33 +61,34 @@ std::vector<mig::ProfileIndex> largest_first(const mig::GpuModel& model, std::ui
 }  // namespace
 
 std::vector<mig::Layout> OnDemand::initial_layouts(const decide::View& view) {
-  if (options_.placement == Placement::kMostReachable) {
+  if (options_.fit == FitRule::kMostReachable) {
     full_layouts_ = mig::maximal_layouts(*view.cluster.model, {.double_memory = true});
   }
   return std::vector<mig::Layout>(view.cluster.gpu_count());
 }
 
-bool OnDemand::has_room(JobId job) const {
-  return std::ranges::find(rooms_, job, &Room::job) != rooms_.end();
+bool OnDemand::has_space(JobId job) const {
+  return std::ranges::find(spaces_, job, &KeptSpace::job) != spaces_.end();
 }
 
 // Those who left it are older, perhaps, and would be served before the job it was made for. Where
 // the scheduler gave the instance to another, or it took too long, the job asks like all others.
-void OnDemand::keep_rooms(const decide::View& view) {
-  std::erase_if(rooms_, [&](const Room& room) {
-    const bool waits = view.jobs.present(room.handle) && view.jobs[room.handle].id == room.job &&
-                       !view.jobs[room.handle].running();
-    const cluster::Slice& slice = view.cluster.slice(cluster::slice_id(room.gpu, room.place.start));
+void OnDemand::keep_spaces(const decide::View& view) {
+  std::erase_if(spaces_, [&](const KeptSpace& space) {
+    const bool waits = view.jobs.present(space.handle) && view.jobs[space.handle].id == space.job &&
+                       !view.jobs[space.handle].running();
+    const cluster::Slice& slice =
+        view.cluster.slice(cluster::slice_id(space.gpu, space.place.start));
     const bool taken = slice.state == cluster::SliceState::kBusy && !slice.closing &&
-                       slice.profile == room.place.profile;
-    return !waits || taken || view.now >= room.until;
+                       slice.profile == space.place.profile;
+    return !waits || taken || view.now >= space.until;
   });
   wanted_.assign(view.cluster.gpu_count(), {});
-  for (const Room& room : rooms_) wanted_[room.gpu.value].add(room.place);
+  for (const KeptSpace& space : spaces_) wanted_[space.gpu.value].add(space.place);
 }
 
 // Busy instances stay, and so do those being made: whoever they are for still waits. Idle ones stay
-// only if a waiting job takes them. Where jobs are about to leave room for another, theirs do not.
+// only if a waiting job takes them. Where jobs are about to leave space for another, theirs do not.
 void OnDemand::keep_what_is_used(const decide::View& view) {
   const mig::GpuModel& model = *view.cluster.model;
   idle_.clear();
@@ -95,7 +96,7 @@ void OnDemand::keep_what_is_used(const decide::View& view) {
     for (const mig::Placement placement : view.cluster.gpus[gpu].layout.instances()) {
       const cluster::Slice& slice =
           view.cluster.slice(cluster::slice_id(GpuId{gpu}, placement.start));
-      if (!rooms_.empty() && !mig::fits(model, wanted_[gpu], placement)) continue;
+      if (!spaces_.empty() && !mig::fits(model, wanted_[gpu], placement)) continue;
       if (slice.state == cluster::SliceState::kBusy) wanted_[gpu].add(placement);
       const bool free = slice.state == cluster::SliceState::kIdle ||
                         slice.state == cluster::SliceState::kCreating;
@@ -120,13 +121,13 @@ bool OnDemand::has_idle(const decide::View& view, std::span<const mig::ProfileIn
 // More is better, the first figure that differs decides. First fit: the first place found is best.
 OnDemand::Score OnDemand::score(const mig::GpuModel& model, const mig::Layout& before,
                                 const mig::Layout& after) const {
-  switch (options_.placement) {
-    case Placement::kFirstFit:
+  switch (options_.fit) {
+    case FitRule::kFirstFit:
       break;
-    case Placement::kLeastFragmenting:
+    case FitRule::kLeastFragmenting:
       // A GPU that is in use already before an empty one: whole GPUs stay whole.
       return {before.empty() ? 0 : 1, longest_free_run(model, after), places_left(model, after)};
-    case Placement::kMostReachable:
+    case FitRule::kMostReachable:
       return {before.empty() ? 0 : 1, full_layouts_with(full_layouts_, after), 0};
   }
   return {};
@@ -139,7 +140,7 @@ std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
   for (std::uint32_t gpu = 0; gpu < wanted_.size(); ++gpu) {
     for (const std::uint8_t start : model.profiles[profile].starts) {
       if (!mig::fits(model, wanted_[gpu], {profile, start})) continue;
-      if (options_.placement == Placement::kFirstFit) return Place{GpuId{gpu}, start};
+      if (options_.fit == FitRule::kFirstFit) return Place{GpuId{gpu}, start};
       mig::Layout after = wanted_[gpu];
       after.add({profile, start});
       const Score its_score = score(model, wanted_[gpu], after);
@@ -151,7 +152,7 @@ std::optional<OnDemand::Place> OnDemand::find_place(const mig::GpuModel& model,
   return best;
 }
 
-bool OnDemand::make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles) {
+bool OnDemand::make_space(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles) {
   for (const mig::ProfileIndex profile : profiles) {
     const std::optional<Place> place = find_place(model, profile);
     if (!place) continue;
@@ -167,7 +168,7 @@ void OnDemand::collect_waiting(const decide::View& view) {
   for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
     const JobHandle handle{i};
     if (!view.jobs.present(handle) || view.jobs[handle].running()) continue;
-    if (!rooms_.empty() && has_room(view.jobs[handle].id)) continue;
+    if (!spaces_.empty() && has_space(view.jobs[handle].id)) continue;
     const std::uint16_t asked = asked_by(view, handle);
     auto same = std::ranges::find(waiting_, asked, &WaitingJobs::asked);
     if (same == waiting_.end()) same = waiting_.insert(waiting_.end(), {asked, {}});
@@ -200,19 +201,19 @@ OnDemand::WaitingJobs* OnDemand::first_waiting() {
 
 // Those who leave are given places as if they waited, in order of their memory slices; if one finds
 // none, nothing has happened.
-bool OnDemand::move_away(const decide::View& view, const RoomToMake& room) {
+bool OnDemand::move_away(const decide::View& view, const SpaceToMake& space) {
   const mig::GpuModel& model = *view.cluster.model;
   auto wanted = wanted_;
   auto idle = idle_;
   mig::Layout rest;
-  for (const mig::Placement each : wanted_[room.gpu.value].instances()) {
-    if ((mig::memory_mask(model, each) & mig::memory_mask(model, room.place)) == 0) rest.add(each);
+  for (const mig::Placement each : wanted_[space.gpu.value].instances()) {
+    if ((mig::memory_mask(model, each) & mig::memory_mask(model, space.place)) == 0) rest.add(each);
   }
-  rest.add(room.place);
-  wanted_[room.gpu.value] = rest;
-  const bool all = std::ranges::all_of(room.movers, [&](JobHandle mover) {
+  rest.add(space.place);
+  wanted_[space.gpu.value] = rest;
+  const bool all = std::ranges::all_of(space.movers, [&](JobHandle mover) {
     const auto profiles = largest_first(model, asked_by(view, mover));
-    return has_idle(view, profiles) || make_room(model, profiles);
+    return has_idle(view, profiles) || make_space(model, profiles);
   });
   if (all) return true;
   wanted_ = std::move(wanted);
@@ -220,13 +221,13 @@ bool OnDemand::move_away(const decide::View& view, const RoomToMake& room) {
   return false;
 }
 
-bool OnDemand::make_room_by_moving(const decide::View& view, const Waiting& job,
-                                   std::span<const mig::ProfileIndex> profiles) {
-  RoomSearch search = rooms_for(view, wanted_, profiles);
-  if (search.rooms.size() > kRoomsTriedMax) search.rooms.resize(kRoomsTriedMax);
-  for (const RoomToMake& room : search.rooms) {
-    if (!move_away(view, room)) continue;
-    rooms_.push_back({job.id, job.handle, room.gpu, room.place, view.now + search.wait});
+bool OnDemand::make_space_by_moving(const decide::View& view, const Waiting& job,
+                                    std::span<const mig::ProfileIndex> profiles) {
+  SpaceSearch search = spaces_for(view, wanted_, profiles);
+  if (search.spaces.size() > kSpacesTriedMax) search.spaces.resize(kSpacesTriedMax);
+  for (const SpaceToMake& space : search.spaces) {
+    if (!move_away(view, space)) continue;
+    spaces_.push_back({job.id, job.handle, space.gpu, space.place, view.now + search.wait});
     return true;
   }
   return false;
@@ -234,7 +235,7 @@ bool OnDemand::make_room_by_moving(const decide::View& view, const Waiting& job,
 
 void OnDemand::decide(const decide::View& view, std::vector<decide::LayoutRequest>& requests) {
   const mig::GpuModel& model = *view.cluster.model;
-  keep_rooms(view);
+  keep_spaces(view);
   keep_what_is_used(view);
   collect_waiting(view);
   const bool pays = view.preemption.mode == decide::Preemption::Mode::kPays;
@@ -244,9 +245,9 @@ void OnDemand::decide(const decide::View& view, std::vector<decide::LayoutReques
     // for the same found nothing, the others need not look. (Moves may leave a rest that would do;
     // the steps they take are events, and at those everybody asks again.)
     const auto profiles = largest_first(model, first->asked);
-    bool served = has_idle(view, profiles) || make_room(model, profiles);
+    bool served = has_idle(view, profiles) || make_space(model, profiles);
     if (!served && moves_left > 0) {
-      served = make_room_by_moving(view, first->jobs.front(), profiles);
+      served = make_space_by_moving(view, first->jobs.front(), profiles);
       if (served) --moves_left;
     }
     if (!served) {

@@ -5,7 +5,7 @@
 // large ones split by that alone. Waiting jobs are served in order of arrival; one that fits
 // nowhere does not hold up those behind it. Busy instances are never touched, unless `moves` is
 // set and interruptions have to pay (decide::Preemption::kPays): then jobs that can be resumed are
-// moved where that makes room for one that would wait for longer (compaction.h).
+// moved where that makes space for one that would wait for longer (compaction.h).
 //
 // With the placement `requested`, and idle instances unmade, this is what operators of dynamic MIG
 // have today. With `tightest`, and idle instances kept for the next job, it is the scheme of MIGM
@@ -25,16 +25,16 @@ namespace partita::policies {
 
 class OnDemand : public decide::Repartitioner {
  public:
-  enum class Placement : std::uint8_t {
+  enum class FitRule : std::uint8_t {
     kFirstFit,  // the first GPU and start that are free, as the NVIDIA DRA driver takes them
     kLeastFragmenting,  // the longest free run left, then the most places, as HAMi does
     kMostReachable,     // the most full layouts that can still be reached, as MIGM does
   };
   struct Options {
     AskedProfiles asked = only_requested_profile;
-    Placement placement = Placement::kFirstFit;
+    FitRule fit = FitRule::kFirstFit;
     bool keep_idle = false;  // what no waiting job wants stays as long as it is not in the way
-    bool moves = false;      // jobs are moved to make room, where the run lets that pay
+    bool moves = false;      // jobs are moved to make space, where the run lets that pay
   };
 
   explicit OnDemand(const Options& options) : options_(options) {}
@@ -51,10 +51,10 @@ class OnDemand : public decide::Repartitioner {
     std::uint8_t start = 0;
   };
 
-  void keep_rooms(const decide::View& view);
+  void keep_spaces(const decide::View& view);
   void keep_what_is_used(const decide::View& view);
   bool has_idle(const decide::View& view, std::span<const mig::ProfileIndex> profiles);
-  bool make_room(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
+  bool make_space(const mig::GpuModel& model, std::span<const mig::ProfileIndex> profiles);
   std::optional<Place> find_place(const mig::GpuModel& model, mig::ProfileIndex profile) const;
   using Score = std::array<int, 3>;
   Score score(const mig::GpuModel& model, const mig::Layout& before,
@@ -71,17 +71,17 @@ class OnDemand : public decide::Repartitioner {
     std::uint16_t asked = 0;
     std::vector<Waiting> jobs;
   };
-  // Room that others were moved away from for this job, until it has it or could have had another.
-  struct Room {
+  // Space that others were moved away from for this job, until it has it or could have had another.
+  struct KeptSpace {
     JobId job;
     cluster::JobHandle handle;
     GpuId gpu;
     mig::Placement place;
     Micros until;
   };
-  bool make_room_by_moving(const decide::View& view, const Waiting& job,
-                           std::span<const mig::ProfileIndex> profiles);
-  bool move_away(const decide::View& view, const RoomToMake& room);
+  bool make_space_by_moving(const decide::View& view, const Waiting& job,
+                            std::span<const mig::ProfileIndex> profiles);
+  bool move_away(const decide::View& view, const SpaceToMake& space);
 
   struct Known {
     JobId id;
@@ -89,14 +89,14 @@ class OnDemand : public decide::Repartitioner {
     std::uint16_t asked = 0;
   };
   void collect_waiting(const decide::View& view);
-  bool has_room(JobId job) const;
+  bool has_space(JobId job) const;
   std::uint16_t asked_by(const decide::View& view, cluster::JobHandle handle);
   WaitingJobs* first_waiting();
 
   Options options_;
   std::vector<WaitingJobs> waiting_;                            // its jobs, built anew at each turn
   std::vector<Known> known_;                                    // by handle
-  std::vector<Room> rooms_;                                     // kept from one turn to the next
+  std::vector<KeptSpace> spaces_;                               // kept from one turn to the next
   std::vector<mig::Layout> full_layouts_;                       // kMostReachable
   std::vector<mig::Layout> wanted_;                             // by GPU, built anew at each turn
   std::vector<std::pair<std::uint32_t, mig::Placement>> idle_;  // not yet given to a waiting job

@@ -108,7 +108,7 @@ TEST(Reach, NobodyIsServedAtTheCostOfWhoCameBefore) {
 }
 
 // Whatever waits for whatever fleet, asking for relief again and again serves all that can be.
-TEST(Reach, ReliefEndsAndServesWhoeverFitsWhenThereIsRoomForAll) {
+TEST(Reach, ReliefEndsAndServesWhoeverFitsWhenThereIsSpaceForAll) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng(seed);
     const auto gpus = static_cast<std::uint32_t>(2 + rng.below(4));

@@ -66,8 +66,8 @@ class SortedBlocks {
  private:
   static constexpr std::uint32_t kBlockEntries = 128;
 
-  // Entries begin .. end-1 of the array; room is kept at both ends so that pops from the front cost
-  // nothing and insertions move the shorter side.
+  // Entries begin .. end-1 of the array; space is kept at both ends so that pops from the front
+  // cost nothing and insertions move the shorter side.
   struct Block {
     std::uint32_t begin = kBlockEntries / 2;
     std::uint32_t end = kBlockEntries / 2;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/round_up.h"
 
 namespace partita::policies {
 namespace {
@@ -20,13 +21,6 @@ constexpr std::int64_t kRunMin = 3;       // for which a job has made progress b
 constexpr std::int64_t kEarlierMin = 30;  // by which a job that is on time must be done earlier
 // Choices whose effect on all waiting jobs is projected.
 constexpr std::size_t kTrials = 8;
-
-// The least whole number not below it, and at least 1. Without std::ceil, which is a call where the
-// instruction set is not known to have it.
-std::int64_t round_up(double value) {
-  const auto down = static_cast<std::int64_t>(value);
-  return std::max<std::int64_t>(1, down + (static_cast<double>(down) < value ? 1 : 0));
-}
 
 std::int64_t late(std::int64_t after, std::int64_t slack) {
   return std::max<std::int64_t>(0, after - slack);
@@ -49,7 +43,7 @@ PreemptionPlanner::Want PreemptionPlanner::want_of(const decide::View& view, Job
       interrupted ? std::max(view.preemption.cost, job.overhead(view.now)) : job.restart;
   for (std::size_t i = 0; i < want.needs.size(); ++i) {
     want.needs[i] =
-        job.time[i] < kNoTimeMicros ? restart.count + round_up(work * job.time[i]) : kNever;
+        job.time[i] < kNoTimeMicros ? (restart + round_up(work * job.time[i])).count : kNever;
   }
   return want;
 }

@@ -7,30 +7,16 @@ namespace partita::workload {
 namespace {
 
 // Curve: decoding is bound by memory bandwidth, which MIG divides like its slices, so the linear
-// one. Memory: the weights of a 7-billion-parameter model in 16 bits, with room for its cache.
+// one. Memory: the weights of a 7-billion-parameter model in 16 bits, with space for its cache.
 constexpr TraceFacts kAzureFacts{"TIMESTAMP", parse_timestamp,
                                  "a time such as 2023-11-16 18:17:03.9799600", "bert-inference",
                                  16};
 
 class AzureLlm final : public TraceReader {
  public:
-  static Result<std::unique_ptr<JobSource>> open(CsvTable table, const Input& input,
-                                                 const ReaderOptions& options) {
-    const Result<std::vector<std::size_t>> columns = table.require(kAzureLlmColumns);
-    if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kAzureFacts, options);
-    if (!setup) return setup.error();
-    return std::unique_ptr<JobSource>(
-        new AzureLlm(std::move(table), options, *std::move(setup), *columns));
-  }
+  explicit AzureLlm(Opened opened) : TraceReader(std::move(opened)) {}
 
  private:
-  AzureLlm(CsvTable table, const ReaderOptions& options, Setup setup,
-           const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kAzureFacts, options, std::move(setup)),
-        context_(columns[1]),
-        generated_(columns[2]) {}
-
   std::optional<double> tokens(std::size_t column) const {
     constexpr std::int64_t kTokensMax = 1'000'000'000;
     const std::optional<std::int64_t> count = parse_int(table().field(column));
@@ -54,15 +40,16 @@ class AzureLlm final : public TraceReader {
     return true;
   }
 
-  std::size_t context_;
-  std::size_t generated_;
+  std::size_t context_ = column(1);
+  std::size_t generated_ = column(2);
 };
 
 }  // namespace
 
 Result<std::unique_ptr<JobSource>> open_azure_llm(CsvTable table, const Input& input,
                                                   const ReaderOptions& options) {
-  return AzureLlm::open(std::move(table), input, options);
+  return TraceReader::open<AzureLlm>(std::move(table), kAzureLlmColumns, kAzureFacts, input,
+                                     options);
 }
 
 }  // namespace partita::workload

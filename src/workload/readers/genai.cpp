@@ -12,24 +12,9 @@ constexpr TraceFacts kGenaiFacts{"gmt_create", parse_timestamp,
 
 class Genai final : public TraceReader {
  public:
-  static Result<std::unique_ptr<JobSource>> open(CsvTable table, const Input& input,
-                                                 const ReaderOptions& options) {
-    const Result<std::vector<std::size_t>> columns = table.require(kGenaiColumns);
-    if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kGenaiFacts, options);
-    if (!setup) return setup.error();
-    return std::unique_ptr<JobSource>(
-        new Genai(std::move(table), options, *std::move(setup), *columns));
-  }
+  explicit Genai(Opened opened) : TraceReader(std::move(opened)) {}
 
  private:
-  Genai(CsvTable table, const ReaderOptions& options, Setup setup,
-        const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kGenaiFacts, options, std::move(setup)),
-        type_(columns[1]),
-        status_(columns[2]),
-        seconds_(columns[3]) {}
-
   Result<bool> convert(JobRow& row) override {
     if (table().field(status_) != "SUCCEED") return pass_over("predict_status is not SUCCEED");
     if (table().field(type_).empty()) return table().bad_field(type_, "a type of request");
@@ -43,16 +28,16 @@ class Genai final : public TraceReader {
     return true;
   }
 
-  std::size_t type_;
-  std::size_t status_;
-  std::size_t seconds_;
+  std::size_t type_ = column(1);
+  std::size_t status_ = column(2);
+  std::size_t seconds_ = column(3);
 };
 
 }  // namespace
 
 Result<std::unique_ptr<JobSource>> open_genai(CsvTable table, const Input& input,
                                               const ReaderOptions& options) {
-  return Genai::open(std::move(table), input, options);
+  return TraceReader::open<Genai>(std::move(table), kGenaiColumns, kGenaiFacts, input, options);
 }
 
 }  // namespace partita::workload

@@ -12,33 +12,20 @@ namespace {
 constexpr TraceFacts kOpenbFacts{"creation_time", parse_seconds, "seconds", "bert-inference",
                                  std::nullopt};
 
-enum Column : std::size_t { kName, kGpus, kMilli, kQos, kCreated, kDeleted, kScheduled, kCount };
+enum Column : std::size_t { kName, kGpus, kMilli, kQos, kCreated, kDeleted, kScheduled };
 
 class Openb final : public TraceReader {
  public:
-  static Result<std::unique_ptr<JobSource>> open(CsvTable table, const Input& input,
-                                                 const ReaderOptions& options) {
-    const Result<std::vector<std::size_t>> columns = table.require(kOpenbColumns);
-    if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kOpenbFacts, options);
-    if (!setup) return setup.error();
-    return std::unique_ptr<JobSource>(
-        new Openb(std::move(table), options, *std::move(setup), *columns));
-  }
-
- private:
-  Openb(CsvTable table, const ReaderOptions& options, Setup setup,
-        const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kOpenbFacts, options, std::move(setup)) {
-    std::copy(columns.begin(), columns.end(), columns_.begin());
-    if (!options.curves.empty()) {
+  explicit Openb(Opened opened) : TraceReader(std::move(opened)) {
+    if (!options().curves.empty()) {
       warn("openb: speed-up curves are not used; the share of the GPU decides");
     }
   }
 
-  std::string_view text(Column column) const { return table().field(columns_[column]); }
+ private:
+  std::string_view text(Column column) const { return table().field(TraceReader::column(column)); }
   Error bad(Column column, std::string_view wanted) const {
-    return table().bad_field(columns_[column], wanted);
+    return table().bad_field(TraceReader::column(column), wanted);
   }
 
   Result<bool> convert(JobRow& row) override {
@@ -82,15 +69,13 @@ class Openb final : public TraceReader {
       row.job.memory_gib = static_cast<float>(share * options().openb_gpu_gib);
     }
   }
-
-  std::array<std::size_t, kCount> columns_{};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<JobSource>> open_openb(CsvTable table, const Input& input,
                                               const ReaderOptions& options) {
-  return Openb::open(std::move(table), input, options);
+  return TraceReader::open<Openb>(std::move(table), kOpenbColumns, kOpenbFacts, input, options);
 }
 
 }  // namespace partita::workload

@@ -12,23 +12,9 @@ constexpr TraceFacts kPhillyFacts{"timestamp", parse_timestamp,
 
 class Philly final : public TraceReader {
  public:
-  static Result<std::unique_ptr<JobSource>> open(CsvTable table, const Input& input,
-                                                 const ReaderOptions& options) {
-    const Result<std::vector<std::size_t>> columns = table.require(kPhillyColumns);
-    if (!columns) return columns.error();
-    Result<Setup> setup = set_up(table, input, kPhillyFacts, options);
-    if (!setup) return setup.error();
-    return std::unique_ptr<JobSource>(
-        new Philly(std::move(table), options, *std::move(setup), *columns));
-  }
+  explicit Philly(Opened opened) : TraceReader(std::move(opened)) {}
 
  private:
-  Philly(CsvTable table, const ReaderOptions& options, Setup setup,
-         const std::vector<std::size_t>& columns)
-      : TraceReader(std::move(table), kPhillyFacts, options, std::move(setup)),
-        duration_(columns[1]),
-        gpus_(columns[2]) {}
-
   Result<bool> convert(JobRow& row) override {
     constexpr std::int64_t kGpusMax = 100'000;
     const std::optional<std::int64_t> gpus = parse_int(table().field(gpus_));
@@ -46,15 +32,15 @@ class Philly final : public TraceReader {
     return true;
   }
 
-  std::size_t duration_;
-  std::size_t gpus_;
+  std::size_t duration_ = column(1);
+  std::size_t gpus_ = column(2);
 };
 
 }  // namespace
 
 Result<std::unique_ptr<JobSource>> open_philly(CsvTable table, const Input& input,
                                                const ReaderOptions& options) {
-  return Philly::open(std::move(table), input, options);
+  return TraceReader::open<Philly>(std::move(table), kPhillyColumns, kPhillyFacts, input, options);
 }
 
 }  // namespace partita::workload

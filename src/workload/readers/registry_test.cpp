@@ -29,7 +29,7 @@ TEST(Dialects, EachIsRecognisedByItsColumnsInAnyOrder) {
   }
 }
 
-TEST(Dialects, NativeFilesAreReadThroughTheSameDoor) {
+TEST(Dialects, NativeFilesAreReadThroughTheSameFunction) {
   const std::string text =
       "id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\na,0,1,c,0,1,1,1,1,1\n";
   EXPECT_EQ(rows_of(text, {}).size(), 1U);

@@ -58,62 +58,70 @@ Status check_options(const ReaderOptions& options) {
   return checks.status();
 }
 
-Result<TraceReader::Setup> TraceReader::set_up(const CsvTable& table, const Input& input,
-                                               const TraceFacts& facts,
-                                               const ReaderOptions& options) {
+Result<TraceReader::Opened> TraceReader::prepare(CsvTable table,
+                                                 std::span<const std::string_view> columns,
+                                                 const TraceFacts& facts, const Input& input,
+                                                 const ReaderOptions& options) {
+  Result<std::vector<std::size_t>> places = table.require(columns);
+  if (!places) return places.error();
   if (const Status status = check_options(options); !status) return status.error();
   Result<CurveMix> mix = CurveMix::parse(options.curves.empty() ? facts.curves : options.curves);
   if (!mix) return mix.error();
-  const std::optional<std::size_t> column = table.column(facts.time_column);
-  CHECK(column);
-  Setup setup{*std::move(mix), {}, false, *column};
+  const std::optional<std::size_t> time_column = table.column(facts.time_column);
+  CHECK(time_column);
+  Opened opened{std::move(table), facts, options, *std::move(places), *std::move(mix)};
+  opened.time_column = *time_column;
   if (options.origin != "first" && options.origin != "midnight") {
-    setup.origin = facts.parse_time(options.origin);
-    setup.origin_given = true;
-    if (setup.origin) return setup;
+    opened.origin = facts.parse_time(options.origin);
+    opened.origin_given = true;
+    if (opened.origin) return opened;
     return Error{fmt::format("origin: found '{}', wanted first, midnight or {}", options.origin,
                              facts.time_wanted)};
   }
-  if (!input.can_reopen()) return setup;
+  if (!input.can_reopen()) return opened;
   Result<std::optional<Micros>> least = earliest(input, facts);
   if (!least) return least.error();
-  setup.origin = *least;
-  if (setup.origin && options.origin == "midnight") setup.origin = midnight_before(*setup.origin);
-  return setup;
+  opened.origin = *least;
+  if (opened.origin && options.origin == "midnight") {
+    opened.origin = midnight_before(*opened.origin);
+  }
+  return opened;
 }
 
-TraceReader::TraceReader(CsvTable table, const TraceFacts& facts, const ReaderOptions& options,
-                         Setup setup)
-    : TableSource(std::move(table), options.rows),
-      facts_(facts),
-      options_(options),
-      setup_(std::move(setup)) {}
+TraceReader::TraceReader(Opened opened)
+    : TableSource(std::move(opened.table), opened.options.rows),
+      facts_(opened.facts),
+      options_(std::move(opened.options)),
+      columns_(std::move(opened.columns)),
+      mix_(std::move(opened.mix)),
+      origin_(opened.origin),
+      origin_given_(opened.origin_given),
+      time_column_(opened.time_column) {}
 
 Result<bool> TraceReader::set_arrival(JobRow& row) {
-  const std::size_t column = setup_.time_column;
+  const std::size_t column = time_column_;
   const std::optional<Micros> time = facts_.parse_time(table().field(column));
   if (!time) return table().bad_field(column, facts_.time_wanted);
-  if (!setup_.origin) {
-    setup_.origin = options_.origin == "midnight" ? midnight_before(*time) : *time;
+  if (!origin_) {
+    origin_ = options_.origin == "midnight" ? midnight_before(*time) : *time;
   }
-  if (*time < *setup_.origin && setup_.origin_given) return pass_over("before the origin");
-  if (*time < *setup_.origin) {
+  if (*time < *origin_ && origin_given_) return pass_over("before the origin");
+  if (*time < *origin_) {
     return table().bad_field(column, "a time not before that of the first row");
   }
-  const double seconds = (*time - *setup_.origin).to_seconds() * options_.time_scale;
+  const double seconds = (*time - *origin_).to_seconds() * options_.time_scale;
   if (seconds > kJobSecondsMax) {
     return table().bad_field(
         column, fmt::format("a time within {} s of the origin after scaling", kJobSecondsMax));
   }
   // Without scaling the trace's own microseconds are kept; a double has fewer.
-  row.job.arrival =
-      options_.time_scale == 1 ? *time - *setup_.origin : micros_from_seconds(seconds);
+  row.job.arrival = options_.time_scale == 1 ? *time - *origin_ : micros_from_seconds(seconds);
   return true;
 }
 
 void TraceReader::set_times(JobRow& row, double whole_gpu_s) {
   CHECK(whole_gpu_s > 0);
-  const Curve& curve = setup_.mix.pick(row_uniform(options_.seed, table().line(), kPurposeCurve));
+  const Curve& curve = mix_.pick(row_uniform(options_.seed, table().line(), kPurposeCurve));
   row.job_class = curve.name;
   row.job.time = times_on_slices(curve, 7, whole_gpu_s * options_.duration_scale);
   set_deadline(row);

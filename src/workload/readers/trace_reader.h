@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "workload/curve_mix.h"
 #include "workload/table_source.h"
@@ -60,18 +64,32 @@ struct TraceFacts {
 };
 
 class TraceReader : public TableSource {
- protected:
-  struct Setup {
+ public:
+  // What a reader is made of.
+  struct Opened {
+    CsvTable table;
+    TraceFacts facts;
+    ReaderOptions options;
+    std::vector<std::size_t> columns;  // those asked for, in that order
     CurveMix mix;
-    std::optional<Micros> origin;  // nothing: the first row decides
+    std::optional<Micros> origin = {};  // nothing: the first row decides
     bool origin_given = false;
     std::size_t time_column = 0;
   };
-  // Reads `input` once from end to end when the origin asks for it.
-  static Result<Setup> set_up(const CsvTable& table, const Input& input, const TraceFacts& facts,
-                              const ReaderOptions& options);
 
-  TraceReader(CsvTable table, const TraceFacts& facts, const ReaderOptions& options, Setup setup);
+  // A Reader over the table, which has a constructor that takes an Opened.
+  template <typename Reader>
+  static Result<std::unique_ptr<JobSource>> open(CsvTable table,
+                                                 std::span<const std::string_view> columns,
+                                                 const TraceFacts& facts, const Input& input,
+                                                 const ReaderOptions& options) {
+    Result<Opened> opened = prepare(std::move(table), columns, facts, input, options);
+    if (!opened) return opened.error();
+    return std::unique_ptr<JobSource>(std::make_unique<Reader>(*std::move(opened)));
+  }
+
+ protected:
+  explicit TraceReader(Opened opened);
 
   // Arrival from the time column: true; false when the row lies before the given origin.
   Result<bool> set_arrival(JobRow& row);
@@ -85,12 +103,23 @@ class TraceReader : public TableSource {
 
   // Seconds greater than 0.
   Result<double> duration(std::size_t column) const;
+  // Where the column of this number among those asked for is in the table.
+  std::size_t column(std::size_t number) const { return columns_[number]; }
   const ReaderOptions& options() const { return options_; }
 
  private:
+  // Reads `input` once from end to end when the origin asks for it.
+  static Result<Opened> prepare(CsvTable table, std::span<const std::string_view> columns,
+                                const TraceFacts& facts, const Input& input,
+                                const ReaderOptions& options);
+
   TraceFacts facts_;
   ReaderOptions options_;
-  Setup setup_;
+  std::vector<std::size_t> columns_;
+  CurveMix mix_;
+  std::optional<Micros> origin_;
+  bool origin_given_;
+  std::size_t time_column_;
 };
 
 }  // namespace partita::workload

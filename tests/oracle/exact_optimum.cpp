@@ -1,12 +1,12 @@
-#include "bounds/exact/exact_optimum.h"
+#include "oracle/exact_optimum.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "bounds/packing.h"
 #include "bounds/solver.h"
+#include "oracle/packing.h"
 
 namespace partita::bounds {
 namespace {
@@ -22,19 +22,19 @@ struct Assignment {
 
 class Assignments {
  public:
-  explicit Assignments(const Instance& instance) : instance_(instance), packing_(instance) {
-    choice_.assign(instance.jobs.size(), kResting);
+  explicit Assignments(const Problem& problem) : problem_(problem), packing_(problem) {
+    choice_.assign(problem.jobs.size(), kResting);
     choose(0);
   }
   std::vector<Assignment> all;
 
  private:
   void choose(std::size_t job) {
-    if (job == instance_.jobs.size()) return keep();
+    if (job == problem_.jobs.size()) return keep();
     choice_[job] = kResting;
     choose(job + 1);
-    for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
-      if (instance_.jobs[job].time[mode] <= 0 || dominated(instance_, instance_.jobs[job], mode))
+    for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
+      if (problem_.jobs[job].time[mode] <= 0 || dominated(problem_, problem_.jobs[job], mode))
         continue;
       choice_[job] = static_cast<int>(mode);
       choose(job + 1);
@@ -49,11 +49,11 @@ class Assignments {
       ++wanted[static_cast<std::size_t>(choice_[job])];
       made.running |= 1U << job;
     }
-    made.watts = packing_.watts(wanted, instance_.gpus);
+    made.watts = packing_.watts(wanted, problem_.gpus);
     if (made.watts < kNoLimit) all.push_back(std::move(made));
   }
 
-  const Instance& instance_;
+  const Problem& problem_;
   Packing packing_;
   std::vector<int> choice_;
 };
@@ -62,8 +62,8 @@ class Assignments {
 // event and the next.
 class Order {
  public:
-  Order(const Instance& instance, const Weights& weights, const std::vector<Assignment>& all)
-      : instance_(instance), weights_(weights), all_(all) {}
+  Order(const Problem& problem, const Weights& weights, const std::vector<Assignment>& all)
+      : problem_(problem), weights_(weights), all_(all) {}
 
   void try_all(double& least) {
     active_ = 0;
@@ -90,7 +90,7 @@ class Order {
   };
   Rows add_rows(LinearModel& model) const;
 
-  const Instance& instance_;
+  const Problem& problem_;
   const Weights& weights_;
   const std::vector<Assignment>& all_;
   unsigned active_ = 0;
@@ -100,7 +100,7 @@ class Order {
 };
 
 void Order::extend(double& least) {
-  const std::size_t jobs = instance_.jobs.size();
+  const std::size_t jobs = problem_.jobs.size();
   if (ended_ == (1U << jobs) - 1) {
     least = std::min(least, solve());
     return;
@@ -131,15 +131,15 @@ void Order::extend(double& least) {
 // Tardiness columns come first, then the end of the energy integral.
 Order::Rows Order::add_rows(LinearModel& model) const {
   Rows rows;
-  const double idle = weights_.energy * instance_.idle_watts * instance_.gpus;
-  for (const BoundJob& job : instance_.jobs) {
+  const double idle = weights_.energy * problem_.idle_watts * problem_.gpus;
+  for (const BoundJob& job : problem_.jobs) {
     const std::size_t late = model.add_column(weights_.late, 0, kNoLimit);
     rows.work.push_back(model.add_row(1, kNoLimit));
     // late - completion >= -due
     rows.late.push_back(model.add_row(-job.due * kSecondsPerMicro, kNoLimit));
     model.set(rows.late.back(), late, 1);
   }
-  const std::size_t end = model.add_column(idle, instance_.horizon * kSecondsPerMicro, kNoLimit);
+  const std::size_t end = model.add_column(idle, problem_.horizon * kSecondsPerMicro, kNoLimit);
   rows.end = model.add_row(0, kNoLimit);  // end - last completion >= 0
   model.set(rows.end, end, 1);
   for (const Gap& gap : gaps_) {
@@ -147,7 +147,7 @@ Order::Rows Order::add_rows(LinearModel& model) const {
       rows.release.push_back(0);
       continue;
     }
-    const double at = instance_.jobs[static_cast<std::size_t>(gap.release)].release;
+    const double at = problem_.jobs[static_cast<std::size_t>(gap.release)].release;
     rows.release.push_back(model.add_row(at * kSecondsPerMicro, at * kSecondsPerMicro));
   }
   return rows;
@@ -160,10 +160,10 @@ double Order::solve() const {
     for (const Assignment& assignment : all_) {
       if ((assignment.running & ~gaps_[g].active) != 0) continue;
       const std::size_t column = model.add_column(weights_.energy * assignment.watts, 0, kNoLimit);
-      for (std::size_t job = 0; job < instance_.jobs.size(); ++job) {
+      for (std::size_t job = 0; job < problem_.jobs.size(); ++job) {
         const int mode = assignment.mode[job];
         if (mode == kResting) continue;
-        const double time = instance_.jobs[job].time[static_cast<std::size_t>(mode)];
+        const double time = problem_.jobs[job].time[static_cast<std::size_t>(mode)];
         model.set(rows.work[job], column, 1 / (time * kSecondsPerMicro));
       }
       model.set(rows.end, column, -1);
@@ -181,14 +181,14 @@ double Order::solve() const {
 
 }  // namespace
 
-Result<double> exact_optimum(const Instance& instance, const Weights& weights) {
-  if (instance.jobs.size() > kExactJobsMax || instance.gpus > kExactGpusMax) {
+Result<double> exact_optimum(const Problem& problem, const Weights& weights) {
+  if (problem.jobs.size() > kExactJobsMax || problem.gpus > kExactGpusMax) {
     return Error{fmt::format("the exact optimum takes up to {} jobs on {} GPUs, there are {} on {}",
-                             kExactJobsMax, kExactGpusMax, instance.jobs.size(), instance.gpus)};
+                             kExactJobsMax, kExactGpusMax, problem.jobs.size(), problem.gpus)};
   }
-  const Assignments assignments(instance);
+  const Assignments assignments(problem);
   double least = kNoLimit;
-  Order(instance, weights, assignments.all).try_all(least);
+  Order(problem, weights, assignments.all).try_all(least);
   if (least == kNoLimit) return Error{"the solver found no optimum for any order of events"};
   return least;
 }

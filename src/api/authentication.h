@@ -1,4 +1,4 @@
-// The door of TCP: what a request must say there before anything else is looked at.
+// Authentication on TCP: what a request must show before anything else is looked at.
 //
 // Any program on the machine reaches the port, browsers among them, whatever page they show. So the
 // Host must be the port's own (a name that was made to point here is another), an Origin must be
@@ -14,12 +14,12 @@
 namespace partita::api {
 
 // Why it is refused; nothing: it may show its token. `own`: where the connection was accepted.
-std::optional<Answer> refuse_foreign(const Request& request, const Address& own);
+std::optional<Response> refuse_foreign(const Request& request, const Address& own);
 
 // What stands behind "Authorization: Bearer "; nothing when there is none, or more than one.
 std::optional<std::string> bearer_of(const Request& request);
 
 // 401, the same for every token that is not good.
-Answer unknown_caller();
+Response unknown_caller();
 
 }  // namespace partita::api

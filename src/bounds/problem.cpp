@@ -1,4 +1,4 @@
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 
 #include <fmt/format.h>
 
@@ -101,24 +101,24 @@ double BoundJob::least_work(const std::vector<Mode>& modes) const {
   return least;
 }
 
-Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet) {
+Result<Problem> make_problem(const workload::Trace& trace, const Fleet& fleet) {
   CHECK(fleet.model != nullptr && fleet.power != nullptr);
   if (fleet.gpus == 0) return Error{"a bound needs at least 1 GPU, there are 0"};
   if (trace.jobs.empty()) return Error{"a bound needs at least 1 job, there are none"};
-  Instance instance;
-  instance.modes = modes_of(*fleet.model);
+  Problem problem;
+  problem.modes = modes_of(*fleet.model);
   // Should a busy GPU draw less than an idle one, the least it can draw stands for idle.
-  instance.idle_watts = *std::ranges::min_element(fleet.power->watts);
+  problem.idle_watts = *std::ranges::min_element(fleet.power->watts);
   for (const double watts : fleet.power->watts) {
-    instance.busy_watts.push_back(watts - instance.idle_watts);
+    problem.busy_watts.push_back(watts - problem.idle_watts);
   }
-  instance.loads = loads_of(*fleet.model, instance.modes, instance.busy_watts, instance.idle_watts);
-  instance.compute_slices = fleet.model->compute_slices;
-  instance.gpus = fleet.gpus;
-  instance.horizon = static_cast<double>(fleet.horizon.count);
-  instance.jobs.reserve(trace.jobs.size());
+  problem.loads = loads_of(*fleet.model, problem.modes, problem.busy_watts, problem.idle_watts);
+  problem.compute_slices = fleet.model->compute_slices;
+  problem.gpus = fleet.gpus;
+  problem.horizon = static_cast<double>(fleet.horizon.count);
+  problem.jobs.reserve(trace.jobs.size());
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
-    const Result<BoundJob> job = job_of(trace.jobs[i], instance.modes);
+    const Result<BoundJob> job = job_of(trace.jobs[i], problem.modes);
     if (!job) {
       return Error{fmt::format(
           "job '{}' needs {:g} GiB; no profile of {} has that much and a size the job has a time "
@@ -126,14 +126,14 @@ Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet)
           trace.id(JobId{static_cast<std::uint32_t>(i)}), trace.jobs[i].memory_gib,
           fleet.model->key)};
     }
-    instance.jobs.push_back(*job);
+    problem.jobs.push_back(*job);
   }
-  set_on_until(instance);
-  return instance;
+  set_on_until(problem);
+  return problem;
 }
 
-void set_on_until(Instance& instance) {
-  instance.on_until = std::max(instance.horizon, least_makespan(instance));
+void set_on_until(Problem& problem) {
+  problem.on_until = std::max(problem.horizon, least_makespan(problem));
 }
 
 }  // namespace partita::bounds

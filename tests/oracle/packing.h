@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "bounds/instance.h"
+#include "bounds/problem.h"
 
 namespace partita::bounds {
 
@@ -15,7 +15,7 @@ class Packing {
  public:
   using Counts = std::array<int, kModesMax>;  // of busy instances, by mode
 
-  explicit Packing(const Instance& instance) : instance_(instance) {}
+  explicit Packing(const Problem& problem) : problem_(problem) {}
 
   // The fewest watts above idle with which so many GPUs hold them; infinite where they cannot.
   double watts(const Counts& wanted, std::uint32_t gpus);
@@ -23,11 +23,11 @@ class Packing {
  private:
   double exact_watts(const Counts& wanted, const Counts& left) const;
 
-  const Instance& instance_;
+  const Problem& problem_;
   std::map<std::pair<Counts, std::uint32_t>, double> known_;
 };
 
 // Whether the job can have as many compute slices with fewer memory slices.
-bool dominated(const Instance& instance, const BoundJob& job, std::size_t mode);
+bool dominated(const Problem& problem, const BoundJob& job, std::size_t mode);
 
 }  // namespace partita::bounds

@@ -1,7 +1,7 @@
-# partita_room(NAME LINK ... [PRIVATE_LINK ...]): one folder of src/ is one library, partita::NAME, and its
+# partita_library(NAME LINK ... [PRIVATE_LINK ...]): one folder of src/ is one library, partita::NAME, and its
 # *_test.cpp files are one test program, NAME_tests.
-function(partita_room name)
-  cmake_parse_arguments(ROOM "" "" "LINK;PRIVATE_LINK" ${ARGN})
+function(partita_library name)
+  cmake_parse_arguments(LIBRARY "" "" "LINK;PRIVATE_LINK" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(tests ${sources})
@@ -9,10 +9,10 @@ function(partita_room name)
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cpp$")
   if(sources)
     add_library(partita_${name} STATIC ${sources})
-    target_link_libraries(partita_${name} PUBLIC partita_options ${ROOM_LINK} PRIVATE ${ROOM_PRIVATE_LINK})
+    target_link_libraries(partita_${name} PUBLIC partita_options ${LIBRARY_LINK} PRIVATE ${LIBRARY_PRIVATE_LINK})
   else()
     add_library(partita_${name} INTERFACE)
-    target_link_libraries(partita_${name} INTERFACE partita_options ${ROOM_LINK})
+    target_link_libraries(partita_${name} INTERFACE partita_options ${LIBRARY_LINK})
   endif()
   add_library(partita::${name} ALIAS partita_${name})
   if(PARTITA_TESTS AND tests)

@@ -1,4 +1,4 @@
-#include "bounds/packing.h"
+#include "oracle/packing.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@ double Packing::watts(const Counts& wanted, std::uint32_t gpus) {
   const auto known = known_.find({wanted, gpus});
   if (known != known_.end()) return known->second;
   double least = kNever;
-  for (const Load& load : instance_.loads) {
+  for (const Load& load : problem_.loads) {
     Counts left = wanted;
     bool useful = false;
     for (std::size_t mode = 0; mode < kModesMax; ++mode) {
@@ -29,16 +29,16 @@ double Packing::watts(const Counts& wanted, std::uint32_t gpus) {
 // Of the load only what is wanted is busy; the layout allows that.
 double Packing::exact_watts(const Counts& wanted, const Counts& left) const {
   int compute = 0;
-  for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
-    compute += (wanted[mode] - left[mode]) * instance_.modes[mode].compute;
+  for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
+    compute += (wanted[mode] - left[mode]) * problem_.modes[mode].compute;
   }
-  return instance_.busy_watts[static_cast<std::size_t>(compute)];
+  return problem_.busy_watts[static_cast<std::size_t>(compute)];
 }
 
-bool dominated(const Instance& instance, const BoundJob& job, std::size_t mode) {
-  for (std::size_t other = 0; other < instance.modes.size(); ++other) {
-    if (job.time[other] > 0 && instance.modes[other].compute == instance.modes[mode].compute &&
-        instance.modes[other].memory < instance.modes[mode].memory) {
+bool dominated(const Problem& problem, const BoundJob& job, std::size_t mode) {
+  for (std::size_t other = 0; other < problem.modes.size(); ++other) {
+    if (job.time[other] > 0 && problem.modes[other].compute == problem.modes[mode].compute &&
+        problem.modes[other].memory < problem.modes[mode].memory) {
       return true;
     }
   }

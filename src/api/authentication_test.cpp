@@ -1,4 +1,4 @@
-#include "api/door.h"
+#include "api/authentication.h"
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@ int refusal(Headers headers, const Address& own = kOwn) {
   request.method = "POST";
   request.path = "/v1/jobs";
   request.headers = std::move(headers);
-  const auto answer = refuse_foreign(request, own);
-  return answer ? answer->status : 0;
+  const auto response = refuse_foreign(request, own);
+  return response ? response->status : 0;
 }
 
-TEST(Door, OnlyOurOwnNamesAreAnswered) {
+TEST(Authentication, OnlyOurOwnNamesAreAnswered) {
   EXPECT_EQ(refusal({{"host", "127.0.0.1:7070"}}), 0);
   EXPECT_EQ(refusal({{"host", "LocalHost:7070"}}), 0);
   EXPECT_EQ(refusal({{"host", "[::1]:7070"}}, {true, "", "::1", 7070}), 0);
@@ -33,7 +33,7 @@ TEST(Door, OnlyOurOwnNamesAreAnswered) {
   EXPECT_EQ(refusal({}), 403);
 }
 
-TEST(Door, PagesOfOthersAreRefusedWhateverTheyCarry) {
+TEST(Authentication, PagesOfOthersAreRefusedWhateverTheyCarry) {
   const std::pair<std::string, std::string> host{"host", "127.0.0.1:7070"};
   EXPECT_EQ(refusal({host, {"origin", "http://127.0.0.1:7070"}}), 0);
   EXPECT_EQ(refusal({host, {"origin", "http://localhost:7070"}}), 0);
@@ -44,7 +44,7 @@ TEST(Door, PagesOfOthersAreRefusedWhateverTheyCarry) {
   }
 }
 
-TEST(Door, AHeaderThatStandsThereTwiceDecidesNothing) {
+TEST(Authentication, AHeaderThatStandsThereTwiceDecidesNothing) {
   const std::pair<std::string, std::string> host{"host", "127.0.0.1:7070"};
   EXPECT_EQ(refusal({host, host}), 400);
   EXPECT_EQ(refusal({host, {"host", "evil.example"}}), 400);
@@ -52,7 +52,7 @@ TEST(Door, AHeaderThatStandsThereTwiceDecidesNothing) {
   EXPECT_EQ(refusal({host, {"origin", "http://127.0.0.1:7070"}, {"origin", "http://x"}}), 400);
 }
 
-TEST(Door, ATokenStandsBehindBearerAndNowhereElse) {
+TEST(Authentication, ATokenStandsBehindBearerAndNowhereElse) {
   const auto bearer = [](Headers headers) {
     Request request;
     request.query = "token=x&access_token=x";

@@ -1,4 +1,4 @@
-// Shadow: a run beside the real one, brought up to date when it is asked what it cost.
+// WhatIf: a run beside the real one, brought up to date when it is asked what it cost.
 #pragma once
 
 #include <deque>
@@ -6,22 +6,22 @@
 #include <span>
 #include <vector>
 
-#include "decide/shadow_run.h"
+#include "decide/what_if_run.h"
 #include "sim/clockwork.h"
 
 namespace partita::sim {
 
-class Shadow : public decide::ShadowRun {
+class WhatIf : public decide::WhatIfRun {
  public:
   // From the position of `origin`, which outlives it. The scheduler, one of the kind that runs the
   // cluster, may be used by others between two calls.
-  Shadow(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler);
+  WhatIf(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler);
 
   void add_job(const workload::Job& job) override;
   void request(Micros now, const decide::LayoutRequest& request) override {
     requests_.push_back({now, request});
   }
-  decide::ShadowCost cost_until(Micros now, std::span<const mig::Layout> then) override;
+  decide::WhatIfCost cost_until(Micros now, std::span<const mig::Layout> then) override;
 
  private:
   struct Asked {

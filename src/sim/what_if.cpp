@@ -1,4 +1,4 @@
-#include "sim/shadow.h"
+#include "sim/what_if.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ RunOptions options_of(const RunOptions& origin, std::size_t gpus) {
 
 }  // namespace
 
-Shadow::Shadow(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler)
+WhatIf::WhatIf(const Clockwork& origin, std::span<const GpuId> gpus, decide::Scheduler& scheduler)
     : options_(options_of(origin.world.options, gpus.size())),
       origin_(origin.world),
       scheduler_(scheduler),
@@ -34,18 +34,18 @@ Shadow::Shadow(const Clockwork& origin, std::span<const GpuId> gpus, decide::Sch
 }
 
 // Since time 0, or since whatever the meter began with.
-double Shadow::joules(Clockwork& clock, Micros until) const {
+double WhatIf::joules(Clockwork& clock, Micros until) const {
   clock.world.meter.close(until);
   return clock.world.meter.joules(*options_.power);
 }
 
 // None may come before what has been simulated.
-void Shadow::add_job(const workload::Job& job) {
+void WhatIf::add_job(const workload::Job& job) {
   jobs_.push_back(origin_.as_expected(job));
   jobs_.back().arrival = std::max(job.arrival, clock_->world.now);
 }
 
-void Shadow::ask_and_decide(Clockwork& clock) {
+void WhatIf::ask_and_decide(Clockwork& clock) {
   while (!requests_.empty() && requests_.front().at <= clock.world.now) {
     clock.changes.request(requests_.front().request.gpu, requests_.front().request.layout);
     requests_.pop_front();
@@ -55,7 +55,7 @@ void Shadow::ask_and_decide(Clockwork& clock) {
 
 // All that happens up to now, with what is asked for at its time. It is made, and stops, in the
 // middle of an instant: what is said next may belong to that one, so its decision is still to come.
-void Shadow::run_up_to(Clockwork& clock, Micros now) {
+void WhatIf::run_up_to(Clockwork& clock, Micros now) {
   while (clock.world.now < now) {
     ask_and_decide(clock);
     Micros next = std::min(clock.next_event(), now);
@@ -64,7 +64,7 @@ void Shadow::run_up_to(Clockwork& clock, Micros now) {
   }
 }
 
-void Shadow::run_to(Micros now) {
+void WhatIf::run_to(Micros now) {
   Clockwork& clock = *other_;
   clock.copy_position(*clock_);
   clock.set_arrivals(jobs_, next_id_);
@@ -76,7 +76,7 @@ void Shadow::run_to(Micros now) {
   std::swap(clock_, other_);
 }
 
-decide::ShadowCost Shadow::cost_until(Micros now, std::span<const mig::Layout> then) {
+decide::WhatIfCost WhatIf::cost_until(Micros now, std::span<const mig::Layout> then) {
   run_to(now);
   Clockwork& drained = *other_;
   drained.copy_position(*clock_);
@@ -91,7 +91,7 @@ decide::ShadowCost Shadow::cost_until(Micros now, std::span<const mig::Layout> t
     drained.decide();
   }
   const Micros end = drained.world.now;
-  decide::ShadowCost cost;
+  decide::WhatIfCost cost;
   cost.energy_j = joules_ + joules(drained, end);
   cost.tardiness_s = (tardiness_ + drained.world.tally.tardiness_sum()).to_seconds();
   for (std::uint32_t i = 0; i < drained.world.jobs.handles_end(); ++i) {

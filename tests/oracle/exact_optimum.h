@@ -1,4 +1,4 @@
-// The exact optimum of a very small instance, for tests and curiosity.
+// The exact optimum of a very small problem.
 //
 // Free preemption, layouts that change at no cost, and knowledge of all jobs to come: what no
 // policy can beat. Between two events (releases and completions) only the time spent in each
@@ -17,9 +17,9 @@ inline constexpr std::size_t kExactJobsMax = 6;
 inline constexpr std::uint32_t kExactGpusMax = 2;
 
 // The least late * (sum of tardiness, seconds) + energy * (all joules up to the end). Exact to the
-// solver's tolerance. Fails on instances that are too large. Time grows with the orders of events:
+// solver's tolerance. Fails on problems that are too large. Time grows with the orders of events:
 // 15 for three jobs at different times, 105 for four, 10,395 for six.
-Result<double> exact_optimum(const Instance& instance, const Weights& weights);
+Result<double> exact_optimum(const Problem& problem, const Weights& weights);
 
 inline constexpr std::size_t kExactWholeJobsMax = 4;
 
@@ -27,6 +27,6 @@ inline constexpr std::size_t kExactWholeJobsMax = 4;
 // may still trade places and GPUs with each other at any instant, so this is not above the least
 // that a schedule can cost. Every choice of modes and every order of begins and ends is one linear
 // program: for two jobs 6 orders, for three 90, for four 2,520, times the modes of each job.
-Result<double> exact_whole_optimum(const Instance& instance, const Weights& weights);
+Result<double> exact_whole_optimum(const Problem& problem, const Weights& weights);
 
 }  // namespace partita::bounds

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "bounds/exact/exact_optimum.h"
-#include "bounds/packing.h"
 #include "bounds/solver.h"
+#include "oracle/exact_optimum.h"
+#include "oracle/packing.h"
 
 namespace partita::bounds {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 // Orders of begins and ends; the columns of the program of one are the seconds before each.
 class Orders {
  public:
-  Orders(const Instance& instance, const Weights& weights)
-      : instance_(instance), weights_(weights), packing_(instance), mode_(instance.jobs.size()) {}
+  Orders(const Problem& problem, const Weights& weights)
+      : problem_(problem), weights_(weights), packing_(problem), mode_(problem.jobs.size()) {}
 
   double least() {
     choose(0);
@@ -36,11 +36,11 @@ class Orders {
     for (std::size_t job = 0; job < mode_.size(); ++job) {
       if (running(job)) ++counts[mode_[job]];
     }
-    return packing_.watts(counts, instance_.gpus);
+    return packing_.watts(counts, problem_.gpus);
   }
   bool running(std::size_t job) const { return (begun_ & ~ended_) >> job & 1U; }
 
-  const Instance& instance_;
+  const Problem& problem_;
   const Weights& weights_;
   Packing packing_;
   std::vector<std::size_t> mode_;  // by job
@@ -52,9 +52,9 @@ class Orders {
 
 void Orders::choose(std::size_t job) {
   if (job == mode_.size()) return extend();
-  for (std::size_t mode = 0; mode < instance_.modes.size(); ++mode) {
-    const BoundJob& asked = instance_.jobs[job];
-    if (asked.time[mode] <= 0 || dominated(instance_, asked, mode)) continue;
+  for (std::size_t mode = 0; mode < problem_.modes.size(); ++mode) {
+    const BoundJob& asked = problem_.jobs[job];
+    if (asked.time[mode] <= 0 || dominated(problem_, asked, mode)) continue;
     mode_[job] = mode;
     choose(job + 1);
   }
@@ -92,7 +92,7 @@ double Orders::solve() const {
   };
   std::vector<Rows> rows;
   for (std::size_t job = 0; job < mode_.size(); ++job) {
-    const BoundJob& asked = instance_.jobs[job];
+    const BoundJob& asked = problem_.jobs[job];
     const double length = asked.time[mode_[job]] * kSecondsPerMicro;
     const std::size_t late = model.add_column(weights_.late, 0, kNoLimit);
     rows.push_back({model.add_row(asked.release * kSecondsPerMicro, kNoLimit),
@@ -100,8 +100,8 @@ double Orders::solve() const {
                     model.add_row(-asked.due * kSecondsPerMicro, kNoLimit)});
     model.set(rows.back().late, late, 1);
   }
-  const double idle = weights_.energy * instance_.idle_watts * instance_.gpus;
-  const std::size_t end = model.add_column(idle, instance_.horizon * kSecondsPerMicro, kNoLimit);
+  const double idle = weights_.energy * problem_.idle_watts * problem_.gpus;
+  const std::size_t end = model.add_column(idle, problem_.horizon * kSecondsPerMicro, kNoLimit);
   const std::size_t last = model.add_row(0, kNoLimit);  // end - last event >= 0
   model.set(last, end, 1);
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
@@ -125,13 +125,13 @@ double Orders::solve() const {
 
 }  // namespace
 
-Result<double> exact_whole_optimum(const Instance& instance, const Weights& weights) {
-  if (instance.jobs.size() > kExactWholeJobsMax || instance.gpus > kExactGpusMax) {
+Result<double> exact_whole_optimum(const Problem& problem, const Weights& weights) {
+  if (problem.jobs.size() > kExactWholeJobsMax || problem.gpus > kExactGpusMax) {
     return Error{fmt::format(
         "the exact optimum of whole runs takes up to {} jobs on {} GPUs, there are {} on {}",
-        kExactWholeJobsMax, kExactGpusMax, instance.jobs.size(), instance.gpus)};
+        kExactWholeJobsMax, kExactGpusMax, problem.jobs.size(), problem.gpus)};
   }
-  const double least = Orders(instance, weights).least();
+  const double least = Orders(problem, weights).least();
   if (least == kNoLimit) return Error{"the solver found no optimum for any order of events"};
   return least;
 }

@@ -1,4 +1,4 @@
-// Instance: jobs and fleet as the numbers a relaxation works on: times by mode, loads of one GPU.
+// Problem: jobs and fleet as the numbers a relaxation works on: times by mode, loads of one GPU.
 //
 // A mode is a shape of instance (compute and memory slices); a load is a set of busy instances that
 // one GPU can hold, with the watts it draws above an idle one. Layouts, placements and power curves
@@ -57,7 +57,7 @@ struct BoundJob {
   double least_work(const std::vector<Mode>& modes) const;
 };
 
-struct Instance {
+struct Problem {
   std::vector<Mode> modes;
   std::vector<Load> loads;  // every load worth having, the idle GPU first
   double idle_watts = 0;
@@ -72,9 +72,9 @@ struct Instance {
 };
 
 // Fails on a fleet without GPUs, on no jobs, and on a job that fits no profile of the GPU.
-Result<Instance> make_instance(const workload::Trace& trace, const Fleet& fleet);
+Result<Problem> make_problem(const workload::Trace& trace, const Fleet& fleet);
 
-// To be called when jobs, GPUs or the horizon of an instance were changed by hand.
-void set_on_until(Instance& instance);
+// To be called when jobs, GPUs or the horizon of a problem were changed by hand.
+void set_on_until(Problem& problem);
 
 }  // namespace partita::bounds

@@ -1,11 +1,11 @@
-#include "daemon/token_door.h"
+#include "daemon/token_authenticator.h"
 
-#include "api/door.h"
+#include "api/authentication.h"
 
 namespace partita::daemon {
 
-std::variant<api::Caller, api::Answer> TokenDoor::let_in(const api::Request& request,
-                                                         const api::Address& own) {
+std::variant<api::Caller, api::Response> TokenAuthenticator::authenticate(
+    const api::Request& request, const api::Address& own) {
   if (auto refusal = api::refuse_foreign(request, own)) return *std::move(refusal);
   const auto secret = api::bearer_of(request);
   const api::TokenRow* row = secret ? book_.find(*secret, clock_.now()) : nullptr;
@@ -14,7 +14,7 @@ std::variant<api::Caller, api::Answer> TokenDoor::let_in(const api::Request& req
   return api::Caller{row->uid, row->gid, row->scope == api::Scope::kAdmin, row->scope, row->id};
 }
 
-bool TokenDoor::may_stay(const api::Caller& caller) {
+bool TokenAuthenticator::still_valid(const api::Caller& caller) {
   return book_.is_good(caller.token, clock_.now());
 }
 

@@ -1,4 +1,4 @@
-// ShadowRun: a second run of the same cluster beside the real one, which costs nothing but time to
+// WhatIfRun: a second run of the same cluster beside the real one, which costs nothing but time to
 // simulate: what the same jobs would have cost under other layouts.
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace partita::decide {
 
-// What a shadow run has cost since it began.
-struct ShadowCost {
+// What a what-if run has cost since it began.
+struct WhatIfCost {
   double energy_j = 0;     // of all GPUs, busy or not
   double tardiness_s = 0;  // sum over jobs
 };
 
 // Begins where the cluster stands when it is made, and goes on as it is told. Where run times
-// are estimates jobs take what such jobs have been seen to take, so two shadow runs compare and one
-// does not with the real one.
-class ShadowRun {
+// are estimates jobs take what such jobs have been seen to take, so two what-if runs compare and
+// one does not with the real one.
+class WhatIfRun {
  public:
-  virtual ~ShadowRun() = default;
+  virtual ~WhatIfRun() = default;
 
   // A job comes, or a layout is asked for, now or later than all that was said before. Nothing is
   // simulated yet.
@@ -31,7 +31,7 @@ class ShadowRun {
   // Runs up to now and gives the cost until now, and of what is there then the cost of draining it
   // with no further arrival, so that work put off is not taken for work saved. For the draining
   // these layouts, one a GPU, are asked for; none: things stay as they are.
-  virtual ShadowCost cost_until(Micros now, std::span<const mig::Layout> then) = 0;
+  virtual WhatIfCost cost_until(Micros now, std::span<const mig::Layout> then) = 0;
 };
 
 }  // namespace partita::decide

@@ -1,4 +1,4 @@
-#include "api/door.h"
+#include "api/authentication.h"
 
 #include <algorithm>
 #include <array>
@@ -22,17 +22,17 @@ bool is_own_host(std::string_view host, const Address& own) {
 
 }  // namespace
 
-std::optional<Answer> refuse_foreign(const Request& request, const Address& own) {
+std::optional<Response> refuse_foreign(const Request& request, const Address& own) {
   for (const std::string_view name : {"host", "origin", "authorization"}) {
-    if (count_of(request, name) > 1) return error_answer(400, "a header stands there twice");
+    if (count_of(request, name) > 1) return error_response(400, "a header stands there twice");
   }
   if (!is_own_host(request.header("host"), own)) {
-    return error_answer(403, "the Host of the request is not this daemon's address");
+    return error_response(403, "the Host of the request is not this daemon's address");
   }
   const std::string_view origin = request.header("origin");
   const bool own_page = origin.starts_with("http://") && is_own_host(origin.substr(7), own);
   if (count_of(request, "origin") > 0 && !own_page) {
-    return error_answer(403, "requests of other sites' pages are not taken");
+    return error_response(403, "requests of other sites' pages are not taken");
   }
   return {};
 }
@@ -47,10 +47,11 @@ std::optional<std::string> bearer_of(const Request& request) {
   return std::string(trim(value.substr(kFront.size())));
 }
 
-Answer unknown_caller() {
-  Answer answer = error_answer(401, "a token is needed that is known, not expired and not revoked");
-  answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"partita\"");
-  return answer;
+Response unknown_caller() {
+  Response response =
+      error_response(401, "a token is needed that is known, not expired and not revoked");
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"partita\"");
+  return response;
 }
 
 }  // namespace partita::api
