@@ -6,7 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "base/named.h"
 #include "experiment/day_file.h"
 #include "experiment/policy_run.h"
 #include "experiment/results/bound_record.h"
@@ -144,12 +144,7 @@ const std::vector<Study>& studies() {
 }
 
 Result<const Study*> find_study(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Study& study : studies()) {
-    if (study.name == name) return &study;
-    known.push_back(study.name);
-  }
-  return unknown_name("experiment", name, known);
+  return find_named("experiment", name, studies(), &Study::name);
 }
 
 std::string definition_of(const Study& study, std::string_view version) {

@@ -1,8 +1,8 @@
 #include "learn/pieces.h"
 
-#include <algorithm>
 #include <array>
 
+#include "base/named.h"
 #include "base/text.h"
 
 namespace partita::learn {
@@ -36,14 +36,9 @@ std::span<const Piece> pieces() {
 
 Result<System> without_pieces(System system, std::string_view names) {
   for (const std::string_view part : split(names, ',')) {
-    const std::string_view name = trim(part);
-    const auto found = std::ranges::find(kPieces, name, &Piece::name);
-    if (found == kPieces.end()) {
-      std::vector<std::string> known;
-      for (const Piece& piece : kPieces) known.emplace_back(piece.name);
-      return unknown_name("piece", name, known);
-    }
-    found->leave_out(system);
+    const auto piece = find_named("piece", trim(part), kPieces, &Piece::name);
+    if (!piece) return piece.error();
+    (*piece)->leave_out(system);
   }
   return system;
 }

@@ -1,6 +1,6 @@
 #include "learn/systems.h"
 
-#include "base/text.h"
+#include "base/named.h"
 
 namespace partita::learn {
 namespace {
@@ -123,12 +123,7 @@ const std::vector<System>& systems() {
 }
 
 Result<const System*> find_system(std::string_view name) {
-  std::vector<std::string> known;
-  for (const System& system : systems()) {
-    if (system.name == name) return &system;
-    known.push_back(system.name);
-  }
-  return unknown_name("system", name, known);
+  return find_named("system", name, systems(), &System::name);
 }
 
 }  // namespace partita::learn

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "base/named.h"
 #include "policies/learned/learned_scheduler.h"
 #include "policies/orders/apparent_tardiness.h"
 #include "policies/orders/average_laxity.h"
@@ -123,33 +122,14 @@ decide::PolicyFacts marginal_et_facts() {
   return made;
 }
 
-template <typename Row>
-std::vector<std::string> names_of(const std::vector<Row>& rows) {
-  std::vector<std::string> names;
-  for (const Row& row : rows) names.push_back(row.facts.name);
-  return names;
-}
-
-template <typename Row>
-const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const Row& row) { return row.facts.name == name; });
-  return found == rows.end() ? nullptr : &*found;
-}
+// Of a row of orders or placements.
+constexpr auto kNameOf = [](const auto& row) -> const std::string& { return row.facts.name; };
 
 struct Composition {
   const OrderRow* order = nullptr;
   const PlacementRow* placement = nullptr;
   const SchedulerRow* named = nullptr;  // null for "order+placement"
 };
-
-Error unknown_scheduler(std::string_view name) {
-  std::vector<std::string> known;
-  for (const SchedulerRow& row : schedulers()) known.push_back(row.name);
-  Error error = unknown_name("scheduler", name, known);
-  error.message += ", or ORDER+PLACEMENT as in mdd+slowest, or learned:FILE";
-  return error;
-}
 
 // The path of "learned:FILE", or nothing when the name is another.
 std::optional<std::string> learned_path(std::string_view name) {
@@ -159,30 +139,21 @@ std::optional<std::string> learned_path(std::string_view name) {
 }
 
 Result<Composition> resolve(std::string_view name) {
-  const auto& named = schedulers();
-  const auto row = std::find_if(named.begin(), named.end(),
-                                [&](const SchedulerRow& each) { return each.name == name; });
-  std::string_view order = name;
-  std::string_view placement;
+  const auto named = find_named("scheduler", name, schedulers(), &SchedulerRow::name);
+  const auto plus = name.find('+');
+  if (!named && plus == std::string_view::npos) {
+    return Error{named.error().message + ", or ORDER+PLACEMENT as in mdd+slowest, or learned:FILE"};
+  }
   Composition composition;
-  if (row != named.end()) {
-    composition.named = &*row;
-    order = row->order;
-    placement = row->placement;
-  } else {
-    const auto plus = name.find('+');
-    if (plus == std::string_view::npos) return unknown_scheduler(name);
-    order = name.substr(0, plus);
-    placement = name.substr(plus + 1);
-  }
-  composition.order = find_row(orders(), order);
-  if (composition.order == nullptr) {
-    return unknown_name("order of jobs", order, names_of(orders()));
-  }
-  composition.placement = find_row(placements(), placement);
-  if (composition.placement == nullptr) {
-    return unknown_name("placement", placement, names_of(placements()));
-  }
+  if (named) composition.named = *named;
+  const auto order = find_named("order of jobs", named ? (*named)->order : name.substr(0, plus),
+                                orders(), kNameOf);
+  if (!order) return order.error();
+  composition.order = *order;
+  const auto placement = find_named(
+      "placement", named ? (*named)->placement : name.substr(plus + 1), placements(), kNameOf);
+  if (!placement) return placement.error();
+  composition.placement = *placement;
   return composition;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/text.h"
+#include "base/named.h"
 
 namespace partita::workload {
 namespace {
@@ -158,13 +158,7 @@ std::span<const Curve> curves() {
 }
 
 Result<const Curve*> find_curve(std::string_view name) {
-  const std::span<const Curve> all = curves();
-  for (const Curve& curve : all) {
-    if (curve.name == name) return &curve;
-  }
-  std::vector<std::string> known;
-  for (const Curve& curve : all) known.push_back(curve.name);
-  return unknown_name("speed-up curve", name, known);
+  return find_named("speed-up curve", name, curves(), &Curve::name);
 }
 
 std::array<Micros, kSliceSizeCount> times_on_slices(const Curve& curve, int size, double seconds) {

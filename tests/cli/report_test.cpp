@@ -1,4 +1,7 @@
 // The report page: what --report and `partita report` write, and what they say when they cannot.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "program.h"
@@ -54,6 +57,39 @@ TEST_F(Report, ComparingShowsEveryPolicyAndTheBestOnesDay) {
   EXPECT_EQ(data["settings"][0]["reference"], "mdd");
   EXPECT_EQ(data["day"][0]["scheduler"], rows[0]["scheduler"]);
   EXPECT_EQ(data["day"][0]["energy_j"], rows[0]["energy_j"]);
+}
+
+// One claim, one interval: that which holds for all of today's policies at once.
+TEST_F(Report, AdviceHasTheSameIntervalsOnThePageAndInPrint) {
+  out_of("generate --kind realistic --hours 480 --jobs-per-hour 3 --seed 3 --out jobs.csv");
+  const std::string line =
+      "advise --jobs jobs.csv --gpus 2 --evaluations 20 --time-limit 0 --report r.html";
+  const auto printed = run(line + " --json").json();
+  ASSERT_EQ(printed["comparisons"], 3);
+  const auto today = std::ranges::find(printed["today"], printed["compared_with"],
+                                       [](const nlohmann::json& each) { return each["name"]; });
+  ASSERT_NE(today, printed["today"].end());
+  const auto setting = data_of("r.html")["settings"][0];
+  EXPECT_EQ(setting["reference"], printed["compared_with"]);
+  const auto advised = std::ranges::find(setting["policies"], printed["advised"]["name"],
+                                         [](const nlohmann::json& each) { return each["name"]; });
+  ASSERT_NE(advised, setting["policies"].end());
+  const auto& change = (*today)["change_percent"];
+  ASSERT_TRUE(change["et"].contains("low"));
+  EXPECT_EQ(change["et"], (*advised)["diff"]["et_percent"]);
+  for (const char* end : {"mean", "low", "high"}) {
+    EXPECT_NEAR(change["tardiness_min"][end].get<double>(),
+                (*advised)["diff"]["tardiness_percent"][end].get<double>(), 1e-9);
+    EXPECT_NEAR(change["energy_kwh"][end].get<double>(),
+                (*advised)["diff"]["energy_percent"][end].get<double>(), 1e-9);
+  }
+  const std::string text = out_of(line);
+  const std::string shown = fmt::format("({:+.1f} to {:+.1f})", change["et"]["low"].get<double>(),
+                                        change["et"]["high"].get<double>());
+  EXPECT_NE(text.find(shown), std::string::npos) << shown << " in\n" << text;
+  EXPECT_NE(text.find("hold for all 3 of today's policies at once with 95 %, 98.3 % each"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(Report, PoliciesThatDoNotExistAreNamed) {

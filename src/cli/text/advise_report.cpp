@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "cli/text/judged_text.h"
 #include "cli/text/run_report.h"
 #include "cli/text/table.h"
+#include "experiment/statistics/joint_changes.h"
 #include "policies/layout_list.h"
 #include "report/page.h"
 #include "report/page_data.h"
@@ -22,6 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using experiment::Advice;
 using experiment::AdvisedPolicy;
+using experiment::JointChanges;
 using experiment::RunRecord;
 using experiment::TriedPolicy;
 using policies::with_runs;
@@ -87,17 +90,30 @@ Json figures_json(const TriedPolicy& tried) {
   return json;
 }
 
-Json changes_json(const TriedPolicy& judged, const TriedPolicy& today) {
+// How many of today's policies the advice is compared with.
+std::size_t comparisons_of(const Advice& advice) {
+  return static_cast<std::size_t>(std::ranges::count_if(advice.today, &TriedPolicy::ran));
+}
+
+// The changes against today's policies, with intervals that hold for all of them at once. The page
+// compares as many, so that it shows the same.
+JointChanges changes_of(const Advice& advice) {
+  return {advice.judged.runs.size(), std::max<std::size_t>(1, comparisons_of(advice))};
+}
+
+Json changes_json(const Advice& advice, const TriedPolicy& today) {
+  const JointChanges changes = changes_of(advice);
   Json json = Json::object();
   for (const Figure& figure : kFigures) {
-    json[figure.key] = percent_json(figure.values(judged), figure.values(today));
+    json[figure.key] = percent_json(changes.of(figure.values(advice.judged), figure.values(today)));
   }
-  json["et_geometric_percent"] = 100 * (geometric_ratio(judged, today) - 1);
+  json["et_geometric_percent"] = 100 * (geometric_ratio(advice.judged, today) - 1);
   return json;
 }
 
 // One table for each of today's policies.
 std::string today_tables(const Advice& advice, bool bold) {
+  const JointChanges changes = changes_of(advice);
   std::string text;
   for (const TriedPolicy& today : advice.today) {
     const std::string name = with_runs(today.policy.name);
@@ -115,8 +131,9 @@ std::string today_tables(const Advice& advice, bool bold) {
     for (const Figure& figure : kFigures) {
       const std::vector<double> before = figure.values(today);
       const std::vector<double> advised = figure.values(advice.judged);
+      const auto change = changes.of(advised, before);
       table.add({figure.name, with_interval(before, figure.digits),
-                 with_interval(advised, figure.digits), percent_text(advised, before)});
+                 with_interval(advised, figure.digits), change ? percent_text(*change) : "-"});
     }
     text += "\n\n" + table.text(bold) + "\n";
   }
@@ -133,9 +150,8 @@ std::string figures_table(const Advice& advice, bool bold) {
 }
 
 std::string portfolio_table(const Advice& advice, bool bold) {
-  Table table({{"tried on the tuning windows", Align::kLeft},
-               {"ET", Align::kRight},
-               {"", Align::kLeft}});
+  Table table(
+      {{"tried on the tuning windows", Align::kLeft}, {"ET", Align::kRight}, {"", Align::kLeft}});
   for (const TriedPolicy& tried : advice.portfolio) {
     const std::vector<double> et = tried.values(&RunRecord::et);
     table.add({with_runs(tried.policy.name), tried.ran() ? with_interval(et, 4) : "cannot run",
@@ -176,13 +192,30 @@ std::string sentence_of(const Advice& advice) {
   if (today == nullptr) {
     return text + " None of today's policies can run every job, so nothing is compared with them.";
   }
+  const auto change =
+      changes_of(advice).of(advice.judged.values(&RunRecord::et), today->values(&RunRecord::et));
   return text +
          fmt::format(
              " Against the best of today's ({}), ET changes by {}, {:+.1f} % in the geometric mean "
              "of the windows.",
-             with_runs(today->policy.name),
-             percent_text(advice.judged.values(&RunRecord::et), today->values(&RunRecord::et)),
+             with_runs(today->policy.name), change ? percent_text(*change) : "-",
              100 * (geometric_ratio(advice.judged, *today) - 1));
+}
+
+// Which intervals are shown, and for how much they hold together.
+std::string intervals_sentence(const Advice& advice) {
+  constexpr const char* kMeans = "± is the 95 % interval of one mean.";
+  const std::size_t comparisons = comparisons_of(advice);
+  if (comparisons == 0) return kMeans;
+  const JointChanges changes = changes_of(advice);
+  if (!changes.has_interval()) {
+    return fmt::format("{} For intervals of the changes there are too few windows.", kMeans);
+  }
+  if (comparisons == 1) return fmt::format("{} Changes have 95 % intervals.", kMeans);
+  return fmt::format(
+      "{} For each figure, the intervals of the changes hold for all {} of today's policies at "
+      "once with 95 %, {:.1f} % each.",
+      kMeans, comparisons, 100 * changes.confidence_each());
 }
 
 std::string drivers_text(const Advice& advice) {
@@ -299,13 +332,14 @@ Json advice_json(const Values& values, const Advice& advice) {
             {"overrun", advice.overrun},
             {"tune_windows", advice.tune_windows},
             {"test_windows", advice.test_windows},
+            {"comparisons", comparisons_of(advice)},
             {"figures", figures_json(advice.judged)}};
   json["today"] = Json::array();
   for (const TriedPolicy& today : advice.today) {
     Json row = policy_json(today.policy);
     if (today.ran()) {
       row["figures"] = figures_json(today);
-      row["change_percent"] = changes_json(advice.judged, today);
+      row["change_percent"] = changes_json(advice, today);
     } else {
       row["cannot_run"] = today.cannot_run;
     }
@@ -359,9 +393,8 @@ std::string advice_text(const Values& values, const Advice& advice, bool bold) {
                                  ? " of " + shown_seconds(advice.window.to_seconds())
                                  : "";  // a batch of jobs has none
   text += fmt::format(
-      "\nChosen on {} windows{}, judged on {} others; each begins with idle GPUs. 95 % intervals, "
-      "window by window.\n\n",
-      advice.tune_windows, length, advice.test_windows);
+      "\nChosen on {} windows{}, judged on {} others; each begins with idle GPUs. {}\n\n",
+      advice.tune_windows, length, advice.test_windows, intervals_sentence(advice));
   return text + portfolio_table(advice, bold);
 }
 

@@ -12,11 +12,15 @@ std::string with_interval(std::span<const double> values, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", experiment::mean(values), digits, half, digits);
 }
 
+std::string percent_text(const experiment::Relative& change) {
+  if (!change.interval) return fmt::format("{:+.1f} %", 100 * change.share);
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change.share,
+                     100 * change.interval->low, 100 * change.interval->high);
+}
+
 std::string percent_text(std::span<const double> values, std::span<const double> reference) {
   const auto change = experiment::relative_change(values, reference);
-  if (!change || !change->interval) return "-";
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change->share,
-                     100 * change->interval->low, 100 * change->interval->high);
+  return change && change->interval ? percent_text(*change) : "-";
 }
 
 nlohmann::ordered_json mean_json(std::span<const double> values) {
@@ -36,13 +40,20 @@ nlohmann::ordered_json judged_json(const experiment::Judged& judged) {
           {"late_percent", mean_json(judged.late_percent)}};
 }
 
+nlohmann::ordered_json percent_json(const std::optional<experiment::Relative>& change) {
+  if (!change) return nullptr;
+  nlohmann::ordered_json json{{"mean", 100 * change->share}};
+  if (change->interval) {
+    json["low"] = 100 * change->interval->low;
+    json["high"] = 100 * change->interval->high;
+  }
+  return json;
+}
+
 nlohmann::ordered_json percent_json(std::span<const double> values,
                                     std::span<const double> reference) {
   const auto change = experiment::relative_change(values, reference);
-  if (!change || !change->interval) return nullptr;
-  return {{"mean", 100 * change->share},
-          {"low", 100 * change->interval->low},
-          {"high", 100 * change->interval->high}};
+  return change && change->interval ? percent_json(change) : nullptr;
 }
 
 }  // namespace partita::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/text/judged_text.h"
 #include "cli/text/table.h"
 #include "experiment/results/gaps.h"
 #include "policies/layout_list.h"
@@ -20,19 +21,13 @@ std::string pm(const experiment::Estimate& estimate, double scale, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", estimate.mean * scale, digits, half * scale, digits);
 }
 
-std::string percent_text(double share, const std::optional<experiment::Interval>& interval) {
-  if (!interval) return fmt::format("{:+.1f} %", 100 * share);
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * share, 100 * interval->low,
-                     100 * interval->high);
-}
-
 // Of the means, with the interval of the test that decides. Too few days have none, but a range.
 std::string percent_of(const experiment::Difference& difference) {
   if (!difference.relative) return "-";
   const double share = difference.relative->share;
   const auto& days = difference.days;
   if (difference.decision.interval || !days || days->least == days->most) {
-    return percent_text(share, difference.decision.interval);
+    return percent_text({share, difference.decision.interval});
   }
   return fmt::format("{:+.1f} % (days {:+.1f} to {:+.1f})", 100 * share, 100 * days->least,
                      100 * days->most);
@@ -40,7 +35,7 @@ std::string percent_of(const experiment::Difference& difference) {
 
 std::string day_by_day(const experiment::Difference& difference) {
   if (!difference.days) return "-";
-  return percent_text(difference.days->mean, difference.days->decision.interval);
+  return percent_text({difference.days->mean, difference.days->decision.interval});
 }
 
 // Undecided: and how many days such a difference would take, where that is more than there are.

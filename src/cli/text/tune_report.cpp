@@ -12,6 +12,7 @@
 #include "cli/text/table.h"
 #include "experiment/statistics/statistics.h"
 #include "policies/layout_list.h"
+#include "policies/registry.h"
 
 namespace partita::cli {
 namespace {
@@ -42,7 +43,8 @@ std::vector<Rival> rivals_of(const TunedMix& tuned) {
     rivals.push_back({"the mix it began with", to_text(tuned.start), tuned.unseen_start_et, {}});
   }
   for (const experiment::Reference& each : tuned.references) {
-    const std::string name = each.repartition == "none" ? "whole GPUs" : each.repartition;
+    const bool whole = policies::repartitioner_traits(each.repartition).whole_gpus;
+    const std::string name = whole ? "whole GPUs" : each.repartition;
     rivals.push_back({name, each.repartition, each.et, each.reason});
   }
   return rivals;
@@ -62,22 +64,6 @@ bool decided(const std::optional<Relative>& change) {
   return change && change->interval && !change->interval->contains(0);
 }
 
-nlohmann::ordered_json percent_of(const std::optional<Relative>& change) {
-  if (!change) return nullptr;
-  nlohmann::ordered_json json{{"mean", 100 * change->share}};
-  if (change->interval) {
-    json["low"] = 100 * change->interval->low;
-    json["high"] = 100 * change->interval->high;
-  }
-  return json;
-}
-
-std::string percent_of_text(const Relative& change) {
-  if (!change.interval) return fmt::format("{:+.1f} %", 100 * change.share);
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", 100 * change.share,
-                     100 * change.interval->low, 100 * change.interval->high);
-}
-
 nlohmann::ordered_json rival_json(const TunedMix& tuned, const Rival& rival) {
   nlohmann::ordered_json json{{"name", rival.name}, {"repartition", rival.repartition}};
   if (rival.et.empty()) {
@@ -86,7 +72,7 @@ nlohmann::ordered_json rival_json(const TunedMix& tuned, const Rival& rival) {
   }
   const auto change = against(tuned, rival);
   json["et"] = mean_json(rival.et);
-  json["et_percent"] = percent_of(change);
+  json["et_percent"] = percent_json(change);
   json["decided"] = decided(change);
   return json;
 }
@@ -125,7 +111,7 @@ std::string validation_table(const TunedMix& tuned, bool bold) {
   for (const Rival& rival : rivals_of(tuned)) {
     const auto change = against(tuned, rival);
     table.add({with_runs(rival.name), rival.et.empty() ? "cannot run" : with_interval(rival.et, 4),
-               change ? percent_of_text(*change) : "-"});
+               change ? percent_text(*change) : "-"});
   }
   return table.text(bold);
 }
@@ -169,7 +155,7 @@ std::string runner_up_sentence(const TunedMix& tuned) {
   const auto change = against_runner_up(tuned);
   if (!change) return "";
   return fmt::format("Against the best other plan, {}: {} on the tuning days, {}.",
-                     with_runs(to_text(*tuned.runner_up)), percent_of_text(*change),
+                     with_runs(to_text(*tuned.runner_up)), percent_text(*change),
                      decided(change) ? "decided" : "not decided, either will do");
 }
 
@@ -190,7 +176,7 @@ nlohmann::ordered_json tuned_json(const TunedMix& tuned) {
     const auto change = against_runner_up(tuned);
     json["runner_up"] = {{"repartition", to_text(*tuned.runner_up)},
                          {"tuning_et", experiment::mean(tuned.runner_up_et)},
-                         {"et_percent", percent_of(change)},
+                         {"et_percent", percent_json(change)},
                          {"decided", decided(change)}};
   }
   return json;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/named.h"
 #include "base/text.h"
 
 namespace partita::policies {
@@ -37,12 +38,10 @@ Result<std::int64_t> fact_count(const nn::ModelFacts& facts, const std::string& 
 
 Result<MixPick> fact_pick(const nn::ModelFacts& facts) {
   const auto found = facts.more.find("pick");
-  std::vector<std::string> known;
-  for (const PickRow& row : kPicks) {
-    if (found != facts.more.end() && row.name == found->second) return row.pick;
-    known.emplace_back(row.name);
-  }
-  return unknown_name("pick of the model", found == facts.more.end() ? "" : found->second, known);
+  const std::string name = found == facts.more.end() ? "" : found->second;
+  const auto row = find_named("pick of the model", name, kPicks, &PickRow::name);
+  if (!row) return row.error();
+  return (*row)->pick;
 }
 
 Result<double> fact_reluctance(const nn::ModelFacts& facts) {

@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "base/check.h"
-#include "base/text.h"
+#include "base/named.h"
 #include "policies/learned/time_bins.h"
 
 namespace partita::policies {
@@ -124,12 +124,9 @@ std::string encoding_name(Encoding encoding) {
 }
 
 Result<Encoding> encoding_named(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.encoding;
-    known.emplace_back(row.name);
-  }
-  return unknown_name("encoding of a learned repartitioner", name, known);
+  const auto row = find_named("encoding of a learned repartitioner", name, kRows, &Row::name);
+  if (!row) return row.error();
+  return (*row)->encoding;
 }
 
 void FadingRate::add(Micros now) {

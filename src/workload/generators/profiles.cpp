@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/named.h"
 
 namespace partita::workload {
 namespace {
@@ -57,12 +57,7 @@ std::span<const Profile> profiles() {
 }
 
 Result<const Profile*> find_profile(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Profile& profile : kProfiles) {
-    if (profile.name == name) return &profile;
-    known.emplace_back(profile.name);
-  }
-  return unknown_name("hourly profile", name, known);
+  return find_named("hourly profile", name, kProfiles, &Profile::name);
 }
 
 std::array<double, 24> hourly_rates_per_min(const Profile& profile, double jobs_per_hour) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/text.h"
+#include "base/named.h"
 #include "workload/job_csv.h"
 #include "workload/readers/azure_llm.h"
 #include "workload/readers/genai.h"
@@ -70,12 +70,7 @@ std::span<const Dialect> dialects() {
 }
 
 Result<const Dialect*> find_dialect(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Dialect& dialect : kDialects) {
-    if (dialect.name == name) return &dialect;
-    known.emplace_back(dialect.name);
-  }
-  return unknown_name("trace format", name, known);
+  return find_named("trace format", name, kDialects, &Dialect::name);
 }
 
 const Dialect* detect(std::span<const std::string> header) {
