@@ -26,7 +26,7 @@ void Devices::preempt_on(SliceId slice, Micros ran_min) {
   state_.turn.event(
       job->id, "preempted",
       "its slice is to be repartitioned: its checkpoint command is run, then it is stopped");
-  flow_.move_to(*job, JobState::kRestarting, std::string(kPreempted));
+  flow_.move_to(*job, JobState::kRestarting, "preempted", store::StopCause::kPreempted);
   attempts_.stop(*job, true);
 }
 

@@ -84,13 +84,13 @@ void Controller::settle_again() {
     }
     if (!seated && may_move(job.state(), JobState::kRestarting)) {
       state_.turn.event(id, "stopping", "its slice vanished");
-      flow_.move_to(job, JobState::kRestarting, "its slice vanished");
+      flow_.move_to(job, JobState::kRestarting, "its slice vanished", store::StopCause::kDevice);
     }
     const bool stopping =
         job.state() == JobState::kRestarting || job.state() == JobState::kCancelling;
     // It was to save its work first, and perhaps is about to.
     const bool saves = seated && job.state() == JobState::kRestarting &&
-                       job.progress.reason.starts_with(kPreempted);
+                       job.progress.stop_cause == store::StopCause::kPreempted;
     if (stopping) attempts_.stop(job, saves);
   }
 }

@@ -46,7 +46,8 @@ inline JobProgress random_progress(Rng& rng, std::int64_t id) {
           .attempt = static_cast<std::int64_t>(rng.below(4)),
           .need_gib = rng.uniform(0, 80),
           .changed_us = static_cast<std::int64_t>(rng.next() >> 2),
-          .reason = random_text(rng, 20)};
+          .reason = random_text(rng, 20),
+          .stop_cause = static_cast<StopCause>(rng.below(4))};
 }
 
 inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
@@ -63,7 +64,8 @@ inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
           .signal = static_cast<std::int64_t>(rng.below(32)),
           .peak_gib = rng.uniform(0, 80),
           .energy_j = rng.uniform(0, 1e9),
-          .reason = random_text(rng, 20)};
+          .reason = random_text(rng, 20),
+          .outcome = static_cast<AttemptOutcome>(rng.below(6))};
 }
 
 // Batches as a daemon might write them: `jobs` grows with each, and so does the journal.

@@ -73,6 +73,7 @@ void World::boot() {
   if (rng_.below(8) == 0) CHECK(store_.begin_journal_anew().ok());
   recorder_ = std::make_unique<control::Recorder>(*store_.journal_size());
   const auto contents = store_.load();
+  check_older_store(*contents);
   for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
     begun.attempts.push_back(find(key));
   }

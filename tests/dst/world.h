@@ -148,6 +148,7 @@ class World {
   void check_slices();
   void check_processes();
   void check_store();
+  void check_older_store(const store::Contents& contents);
   void check_end();
   std::string description() const;
   void wrong(const std::string& what);

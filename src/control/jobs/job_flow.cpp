@@ -71,8 +71,8 @@ Job& JobFlow::add(const Submit& submit) {
   return job;
 }
 
-void JobFlow::move_to(Job& job, JobState to, std::string reason) {
-  state_.jobs.set_state(job, to, std::move(reason), state_.now);
+void JobFlow::move_to(Job& job, JobState to, std::string reason, store::StopCause cause) {
+  state_.jobs.set_state(job, to, std::move(reason), state_.now, cause);
   state_.active[job.handle].resumable = may_be_moved(job);
   state_.turn.touch(job);
 }

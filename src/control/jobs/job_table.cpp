@@ -13,6 +13,22 @@ Error incomplete(std::int64_t id) {
   return {fmt::format("job {} of the store is incomplete", id)};
 }
 
+// ---- Stores before version 4 say how an attempt ended and why a job is stopped in words only.
+
+store::AttemptOutcome outcome_in_words(const store::AttemptRow& row) {
+  if (row.reason.starts_with("lost: ")) return store::AttemptOutcome::kLost;
+  if (row.reason.starts_with("out of memory, ")) return store::AttemptOutcome::kOutOfMemory;
+  if (row.reason.starts_with("time limit, ")) return store::AttemptOutcome::kTimeLimit;
+  const bool ran = row.exit_code >= 0 || row.signal != 0;
+  return ran ? store::AttemptOutcome::kExited : store::AttemptOutcome::kNotStarted;
+}
+
+store::StopCause cause_in_words(const std::string& reason) {
+  if (reason.starts_with("preempted")) return store::StopCause::kPreempted;
+  const bool memory = reason.starts_with("its memory is projected");
+  return memory ? store::StopCause::kMemory : store::StopCause::kDevice;
+}
+
 }  // namespace
 
 bool Job::length_known() const {
@@ -76,13 +92,16 @@ void JobTable::set_handle(Job& job, cluster::JobHandle handle) {
   id_of_handle_[handle.value] = job.id;
 }
 
-void JobTable::set_state(Job& job, JobState state, std::string reason, Micros now) {
+void JobTable::set_state(Job& job, JobState state, std::string reason, Micros now,
+                         store::StopCause cause) {
   CHECK(may_move(job.state(), state));
+  CHECK((state == JobState::kRestarting) == (cause != store::StopCause::kNone));
   --counts_[static_cast<std::size_t>(job.state())];
   ++counts_[static_cast<std::size_t>(state)];
   job.progress.state = static_cast<std::int64_t>(state);
   job.progress.changed_us = now.count;
   job.progress.reason = std::move(reason);
+  job.progress.stop_cause = cause;
 }
 
 void JobTable::note_ended(Job& job) {
@@ -139,6 +158,10 @@ Status JobTable::read_jobs(const store::Contents& contents) {
     job.key = row.key;
     job.spec = *std::move(spec);
     job.progress = row.progress;
+    const bool unsaid = row.progress.stop_cause == store::StopCause::kNone;
+    if (unsaid && job.state() == JobState::kRestarting) {
+      job.progress.stop_cause = cause_in_words(row.progress.reason);
+    }
     ++counts_[static_cast<std::size_t>(job.state())];
     if (!job.key.empty()) keys_[{job.owner.uid, job.key}].push_back(job.id);
     next_job_ = std::max(next_job_, job.id + 1);
@@ -151,7 +174,11 @@ Status JobTable::read_attempts(const store::Contents& contents) {
   for (const store::AttemptRow& row : contents.attempts) {
     Job* job = find(row.job);
     if (job == nullptr) return incomplete(row.job);
-    job->attempts.push_back(row);
+    store::AttemptRow& attempt = job->attempts.emplace_back(row);
+    const bool ended = row.state == static_cast<std::int64_t>(AttemptState::kEnded);
+    if (ended && row.outcome == store::AttemptOutcome::kNone) {
+      attempt.outcome = outcome_in_words(row);
+    }
   }
   for (const auto& [id, job] : jobs_) {
     if (static_cast<std::int64_t>(job.attempts.size()) != job.progress.attempt) {

@@ -70,7 +70,9 @@ class JobTable {
   void set_key(const launch::Owner& owner, const std::string& key, std::vector<std::int64_t> ids);
   // Policies know the job by the handle from now on.
   void set_handle(Job& job, cluster::JobHandle handle);
-  void set_state(Job& job, JobState state, std::string reason, Micros now);
+  // `cause`: of a restart, and of nothing else.
+  void set_state(Job& job, JobState state, std::string reason, Micros now,
+                 store::StopCause cause = store::StopCause::kNone);
   // Follows set_state() to one that ends it.
   void note_ended(Job& job);
   // Of the ended jobs beyond `kept_max` the oldest go, up to the first whose row is still to be

@@ -80,6 +80,67 @@ TEST(JobTable, TheOldestThatEndedAreForgottenButNotBeforeTheyAreWritten) {
   EXPECT_EQ(jobs.count(JobState::kDone), 2U);
 }
 
+TEST(JobTable, ARestartHasACauseThatGoesWithIt) {
+  JobTable jobs;
+  Job& job = jobs.add(kAnna, "", spec_named("a"), {});
+  jobs.set_state(job, JobState::kStarting, "", {});
+  jobs.set_state(job, JobState::kRestarting, "", {}, store::StopCause::kMemory);
+  EXPECT_EQ(job.progress.stop_cause, store::StopCause::kMemory);
+  jobs.set_state(job, JobState::kQueued, "", {});
+  EXPECT_EQ(job.progress.stop_cause, store::StopCause::kNone);
+}
+
+// A store of version 3 with one job: of its last attempt, and why it is being stopped.
+store::Contents version3(const std::string& why, const store::AttemptRow& attempt) {
+  store::Contents contents;
+  store::JobRow row;
+  row.progress.id = 1;
+  row.progress.state = static_cast<std::int64_t>(JobState::kRestarting);
+  row.progress.attempt = 1;
+  row.progress.reason = why;
+  row.spec = encode_spec(spec_named("a"));
+  contents.jobs = {row};
+  contents.attempts = {attempt};
+  contents.attempts[0].job = 1;
+  return contents;
+}
+
+TEST(JobTable, ReadsInTheWordsOfOlderStoresWhyAJobIsBeingStopped) {
+  const auto read = [](const std::string& why) {
+    JobTable jobs;
+    EXPECT_TRUE(jobs.read(version3(why, {})).ok());
+    EXPECT_EQ(jobs.at(1).attempt().outcome, store::AttemptOutcome::kNone) << "it has not ended";
+    return jobs.at(1).progress.stop_cause;
+  };
+  using store::StopCause;
+  EXPECT_EQ(read("preempted"), StopCause::kPreempted);
+  EXPECT_EQ(read("preempted: job 9 takes its slice"), StopCause::kPreempted);
+  EXPECT_EQ(read("its memory is projected to outgrow the slice"), StopCause::kMemory);
+  EXPECT_EQ(read("its slice vanished"), StopCause::kDevice);
+  EXPECT_EQ(read("its GPU is out: it was preempted"), StopCause::kDevice);
+}
+
+TEST(JobTable, ReadsInTheWordsOfOlderStoresHowAnAttemptEnded) {
+  const auto read = [](const std::string& reason, int exit_code = -1, int signal = 0) {
+    store::AttemptRow row;
+    row.state = static_cast<std::int64_t>(AttemptState::kEnded);
+    row.reason = reason;
+    row.exit_code = exit_code;
+    row.signal = signal;
+    JobTable jobs;
+    EXPECT_TRUE(jobs.read(version3("", row)).ok());
+    return jobs.at(1).attempt().outcome;
+  };
+  using store::AttemptOutcome;
+  EXPECT_EQ(read("lost: its process vanished"), AttemptOutcome::kLost);
+  EXPECT_EQ(read("out of memory, exit status 1", 1), AttemptOutcome::kOutOfMemory);
+  EXPECT_EQ(read("time limit, signal 15", -1, 15), AttemptOutcome::kTimeLimit);
+  EXPECT_EQ(read("exit status 0", 0), AttemptOutcome::kExited);
+  EXPECT_EQ(read("signal 9", -1, 9), AttemptOutcome::kExited);
+  EXPECT_EQ(read("never started"), AttemptOutcome::kNotStarted);
+  EXPECT_EQ(read("/bin/x cannot be run: No such file"), AttemptOutcome::kNotStarted);
+}
+
 TEST(JobTable, ReadsWhatWasWrittenAndRefusesWhatIsIncomplete) {
   store::Contents contents;
   store::JobRow row;
