@@ -60,7 +60,7 @@ TEST_P(Notes, OfPoliciesAreLoggedOnceEach) {
     std::vector<std::string> lines;
     for (const store::EventRow& event :
          controller.step(Micros::seconds(second += 2), {}).batch.events) {
-      if (event.kind == "guard" && event.job == 0) lines.push_back(event.text);
+      if (event.kind == "guard" && event.job == kNoJob) lines.push_back(event.text);
     }
     return lines;
   };
@@ -83,9 +83,9 @@ class OlderStore : public testing::Test {
  protected:
   // Its attempts end with what is given, and the last is still there.
   void add(JobState state, const std::string& why, const std::vector<std::string>& ends = {}) {
-    const std::int64_t id = static_cast<std::int64_t>(contents_.jobs.size()) + 1;
+    const JobNumber id{static_cast<std::int64_t>(contents_.jobs.size()) + 1};
     const GpuId gpu{static_cast<std::uint32_t>(gpus_.size())};
-    const std::string name = std::to_string(id);
+    const std::string name = std::to_string(id.value);
     gpus_.push_back({"GPU-" + name, "A100", gpu});
     const mig::Placement whole = mig::numbered_layout(model_, 1)->instances()[0];
     const std::string profile = model_.profiles[whole.profile].name;
@@ -145,11 +145,12 @@ TEST_F(OlderStore, TheJobThatWasPreemptedSavesItsWorkAndOthersAreStoppedAtOnce) 
   add(JobState::kRestarting, "preempted");
   add(JobState::kRestarting, "its GPU is out: too hot");
   add(JobState::kCancelling, "by its owner");
-  std::map<std::int64_t, bool> saves;
+  std::map<JobNumber, bool> saves;
   for (const Effect& effect : restore().effects) {
     if (const auto* stop = std::get_if<Stop>(&effect)) saves[stop->key.job] = stop->checkpoint;
   }
-  EXPECT_EQ(saves, (std::map<std::int64_t, bool>{{1, true}, {2, true}, {3, false}, {4, false}}));
+  EXPECT_EQ(saves,
+            (std::map<JobNumber, bool>{{{1}, true}, {{2}, true}, {{3}, false}, {{4}, false}}));
 }
 
 TEST_F(OlderStore, LossesOfAJobAreCounted) {
@@ -158,11 +159,11 @@ TEST_F(OlderStore, LossesOfAJobAreCounted) {
   for (const std::int64_t id : {1, 2}) {
     launch::Report& report = reports_.emplace_back();
     report.kind = launch::Report::Kind::kVanished;
-    report.key = {id, 2};
+    report.key = {{id}, 2};
   }
   restore();
-  EXPECT_EQ(controller_->find(1)->state(), JobState::kLost) << "for the second time";
-  EXPECT_EQ(controller_->find(2)->state(), JobState::kQueued);
+  EXPECT_EQ(controller_->find({1})->state(), JobState::kLost) << "for the second time";
+  EXPECT_EQ(controller_->find({2})->state(), JobState::kQueued);
 }
 
 }  // namespace

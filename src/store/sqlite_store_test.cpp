@@ -66,8 +66,8 @@ TEST(SqliteStore, WhatWasCommittedIsThereWhenItIsOpenedAgain) {
     write_some(*opened(folder.path()), model, seed, 40);
     const auto store = opened(folder.path());
     EXPECT_EQ(*store->load(), *model.load()) << "seed " << seed;
-    EXPECT_EQ(*store->events(0, 1000), *model.events(0, 1000));
-    EXPECT_EQ(*store->events(2, 5), *model.events(2, 5));
+    EXPECT_EQ(*store->events(kNoJob, 1000), *model.events(kNoJob, 1000));
+    EXPECT_EQ(*store->events({2}, 5), *model.events({2}, 5));
     EXPECT_EQ(*store->turns(0, 1000), *model.turns(0, 1000));
     EXPECT_EQ(*store->turns(7, 3), *model.turns(7, 3));
     EXPECT_EQ(store->journal_size()->bytes, model.journal_size()->bytes);
@@ -91,7 +91,7 @@ TEST(SqliteStore, AJournalBegunAnewGoesOnFromWhatWasThere) {
   EXPECT_EQ(store->journal_size()->last_turn, last);
   ASSERT_TRUE(store->commit(batch_with_turn(last + 1, TurnKind::kBegin)).ok());
   Batch more;
-  more.forgotten_jobs = {1, 2};
+  more.forgotten_jobs = {{1}, {2}};
   more.turns.push_back({last + 2, 1, TurnKind::kClose, 2, ""});
   ASSERT_TRUE(store->commit(more).ok());
   store.reset();
@@ -135,12 +135,12 @@ TEST(SqliteStore, ForgottenJobsTakeTheirAttemptsAndEventsWithThem) {
   Sample sample(3);
   const auto store = opened(sample.folder.path());
   Batch batch;
-  batch.forgotten_jobs = {1, 3};
+  batch.forgotten_jobs = {{1}, {3}};
   ASSERT_TRUE(store->commit(batch).ok());
   ASSERT_TRUE(sample.model.commit(batch).ok());
   EXPECT_EQ(store->load()->jobs, sample.model.load()->jobs);
   EXPECT_EQ(store->load()->attempts, sample.model.load()->attempts);
-  EXPECT_TRUE(store->events(1, 10)->empty());
+  EXPECT_TRUE(store->events({1}, 10)->empty());
 }
 
 TEST(SqliteStore, ABatchThatFailsLeavesNothingBehindAndClosesTheStore) {
@@ -148,7 +148,7 @@ TEST(SqliteStore, ABatchThatFailsLeavesNothingBehindAndClosesTheStore) {
   auto store = opened(folder.path());
   Batch batch;
   batch.new_jobs.resize(2);
-  batch.new_jobs[0].progress.id = batch.new_jobs[1].progress.id = 7;
+  batch.new_jobs[0].progress.id = batch.new_jobs[1].progress.id = {7};
   EXPECT_FALSE(store->commit(batch).ok());
   batch.new_jobs.pop_back();
   EXPECT_FALSE(store->commit(batch).ok());
@@ -274,7 +274,7 @@ void run_sql(const std::string& path, const std::string& sql) {
 Batch version3_rows() {
   Batch batch;
   JobRow job;
-  job.progress = {1, 2, 1, 4.5, 1'700'000'000'000'005, "it's running"};
+  job.progress = {{1}, 2, 1, 4.5, 1'700'000'000'000'005, "it's running"};
   job.submitted_us = 1'700'000'000'000'000;
   job.uid = 1000;
   job.gid = 100;
@@ -283,11 +283,11 @@ Batch version3_rows() {
   job.spec = "a spec";
   batch.new_jobs = {job};
   batch.attempts = {
-      {1, 1, 1, "GPU-1", "MIG-1", "1g.5gb", 3, 1'700'000'000'000'003, 0, -1, 0, 1.25, 77.5, ""}};
+      {{1}, 1, 1, "GPU-1", "MIG-1", "1g.5gb", 3, 1'700'000'000'000'003, 0, -1, 0, 1.25, 77.5, ""}};
   batch.instances = {{"GPU-1", 3, "1g.5gb", "MIG-1", 1, 1'700'000'000'000'002}};
   batch.intents = {{"stop", "1.1", 1'700'000'000'000'006}};
-  batch.events = {{1, 1'700'000'000'000'000, 1, "submitted", "by ann"},
-                  {2, 1'700'000'000'000'001, 0, "foreign", "left alone"}};
+  batch.events = {{1, 1'700'000'000'000'000, {1}, "submitted", "by ann"},
+                  {2, 1'700'000'000'000'001, kNoJob, "foreign", "left alone"}};
   batch.peaks = {{1000, "train", 3.5}};
   batch.turns = {{1, 1'700'000'000'000'000, TurnKind::kBegin, -5, "begin"},
                  {2, 1'700'000'000'000'001, TurnKind::kStep, 7, "step"}};
@@ -314,11 +314,11 @@ TEST(SqliteStore, AFileOfVersion3OpensAndHoldsWhatWasWritten) {
   const auto contents = store->load();
   ASSERT_TRUE(contents.ok()) << contents.error().message;
   EXPECT_EQ(*contents, *model.load());
-  EXPECT_EQ(*store->events(0, 10), *model.events(0, 10));
+  EXPECT_EQ(*store->events(kNoJob, 10), *model.events(kNoJob, 10));
   EXPECT_EQ(*store->turns(0, 10), *model.turns(0, 10));
   // And it goes on being written.
   Batch more = batch_with_turn(3, TurnKind::kStep);
-  more.progress = {{1, 5, 1, 4.5, 1'700'000'000'000'009, "done"}};
+  more.progress = {{{1}, 5, 1, 4.5, 1'700'000'000'000'009, "done"}};
   ASSERT_TRUE(store->commit(more).ok());
   EXPECT_EQ(store->load()->jobs.at(0).progress.reason, "done");
 }
@@ -357,7 +357,7 @@ TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion4) {
   EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
 
   Batch later;
-  later.progress = {{1, 3, 2, 4.5, 1'700'000'000'000'005, "preempted", StopCause::kPreempted}};
+  later.progress = {{{1}, 3, 2, 4.5, 1'700'000'000'000'005, "preempted", StopCause::kPreempted}};
   later.attempts = {version3_rows().attempts[0]};
   later.attempts[0].state = 3;
   later.attempts[0].ended_us = 1'700'000'000'000'004;

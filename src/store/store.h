@@ -43,7 +43,7 @@ enum class AttemptOutcome : std::int64_t {
 
 // What changes during the life of a job.
 struct JobProgress {
-  std::int64_t id = 0;
+  JobNumber id;
   std::int64_t state = 0;
   std::int64_t attempt = 0;  // the latest; 0: none yet
   double need_gib = 0;       // of memory, as believed
@@ -80,7 +80,7 @@ struct JobRow {
 
 // One start of a job.
 struct AttemptRow {
-  std::int64_t job = 0;
+  JobNumber job;
   std::int64_t number = 0;
   std::int64_t state = 0;
   std::string gpu;       // its UUID
@@ -141,7 +141,7 @@ struct IntentRow {
 struct EventRow {
   std::int64_t sequence = 0;  // ascending; given by whoever writes it
   std::int64_t at_us = 0;
-  std::int64_t job = 0;  // 0: of no job
+  JobNumber job;  // kNoJob: of none
   std::string kind;
   std::string text;
 
@@ -210,7 +210,7 @@ struct Batch {
   std::vector<IntentRow> met_intents;  // by kind and subject
   std::vector<EventRow> events;
   std::vector<PeakRow> peaks;
-  std::vector<std::int64_t> forgotten_jobs;  // with their attempts and events
+  std::vector<JobNumber> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
 
   static void fields(auto& batch, auto&& visit) {
@@ -251,8 +251,8 @@ class Store {
   virtual Status commit(const Batch& batch) = 0;
 
   virtual Result<Contents> load() = 0;
-  // In order of sequence, the latest `most` of a job, or of all jobs when `job` is 0.
-  virtual Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) = 0;
+  // In order of sequence, the latest `most` of a job, or of all jobs when it is kNoJob.
+  virtual Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) = 0;
 
   // ---- the journal: turns, and the contents before the first of them
 

@@ -41,7 +41,7 @@ inline std::string random_text(Rng& rng, std::size_t most) {
 }
 
 inline JobProgress random_progress(Rng& rng, std::int64_t id) {
-  return {.id = id,
+  return {.id = {id},
           .state = static_cast<std::int64_t>(rng.below(9)),
           .attempt = static_cast<std::int64_t>(rng.below(4)),
           .need_gib = rng.uniform(0, 80),
@@ -51,7 +51,7 @@ inline JobProgress random_progress(Rng& rng, std::int64_t id) {
 }
 
 inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
-  return {.job = job,
+  return {.job = {job},
           .number = static_cast<std::int64_t>(rng.below(3)) + 1,
           .state = static_cast<std::int64_t>(rng.below(5)),
           .gpu = "GPU-" + random_text(rng, 8),
@@ -108,7 +108,10 @@ inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, st
     batch.peaks.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
   }
   for (std::uint64_t i = rng.below(5); i > 0; --i) {
-    batch.events.push_back({++events, known, static_cast<std::int64_t>(rng.below(4)), "started",
+    batch.events.push_back({++events,
+                            known,
+                            {static_cast<std::int64_t>(rng.below(4))},
+                            "started",
                             random_text(rng, 40)});
   }
   return batch;

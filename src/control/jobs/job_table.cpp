@@ -9,7 +9,7 @@
 namespace partita::control {
 namespace {
 
-Error incomplete(std::int64_t id) {
+Error incomplete(JobNumber id) {
   return {fmt::format("job {} of the store is incomplete", id)};
 }
 
@@ -35,25 +35,25 @@ bool Job::length_known() const {
   return std::ranges::any_of(spec.times, [](const auto& time) { return time.has_value(); });
 }
 
-const Job* JobTable::find(std::int64_t id) const {
+const Job* JobTable::find(JobNumber id) const {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-Job* JobTable::find(std::int64_t id) {
+Job* JobTable::find(JobNumber id) {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const std::vector<std::int64_t>* JobTable::with_key(const launch::Owner& owner,
-                                                    const std::string& key) const {
+const std::vector<JobNumber>* JobTable::with_key(const launch::Owner& owner,
+                                                 const std::string& key) const {
   if (key.empty()) return nullptr;
   const auto found = keys_.find({owner.uid, key});
   return found == keys_.end() ? nullptr : &found->second;
 }
 
 void JobTable::set_key(const launch::Owner& owner, const std::string& key,
-                       std::vector<std::int64_t> ids) {
+                       std::vector<JobNumber> ids) {
   if (!key.empty()) keys_[{owner.uid, key}] = std::move(ids);
 }
 
@@ -71,7 +71,7 @@ std::optional<std::string> JobTable::no_room_for(const launch::Owner& owner, std
 
 Job& JobTable::add(const launch::Owner& owner, const std::string& key, const JobSpec& spec,
                    Micros now) {
-  const std::int64_t id = next_job_++;
+  const JobNumber id{next_job_.value++};
   Job& job = jobs_[id];
   job.id = id;
   job.submitted = now;
@@ -111,11 +111,11 @@ void JobTable::note_ended(Job& job) {
   --jobs_of_user_[job.owner.uid];
 }
 
-std::vector<std::int64_t> JobTable::forget_oldest(std::size_t kept_max,
-                                                  const std::set<std::int64_t>& unwritten) {
-  std::vector<std::int64_t> forgotten;
+std::vector<JobNumber> JobTable::forget_oldest(std::size_t kept_max,
+                                               const std::set<JobNumber>& unwritten) {
+  std::vector<JobNumber> forgotten;
   while (ended_.size() > kept_max) {
-    const std::int64_t id = ended_.front();
+    const JobNumber id = ended_.front();
     ended_.pop_front();
     if (unwritten.contains(id)) {  // its row is in this very batch
       ended_.push_back(id);
@@ -164,7 +164,7 @@ Status JobTable::read_jobs(const store::Contents& contents) {
     }
     ++counts_[static_cast<std::size_t>(job.state())];
     if (!job.key.empty()) keys_[{job.owner.uid, job.key}].push_back(job.id);
-    next_job_ = std::max(next_job_, job.id + 1);
+    next_job_ = std::max(next_job_, JobNumber{job.id.value + 1});
     if (!has_ended(job.state())) ++jobs_of_user_[job.owner.uid];
   }
   return {};
