@@ -10,6 +10,8 @@ template <typename... Handlers>
 struct Dispatch : Handlers... {
   using Handlers::operator()...;
 };
+template <typename... Handlers>
+Dispatch(Handlers...) -> Dispatch<Handlers...>;  // clang 14 needs to be told
 
 }  // namespace
 
