@@ -196,7 +196,8 @@ void World::check_store() {
   }
 }
 
-// I13: before version 4 a store had words only, and they say the same.
+// I13: before version 4 a store had words only, and they say the same. Digests hold the words, so
+// they stay.
 void World::check_older_store(const store::Contents& contents) {
   store::Contents older = contents;
   for (store::JobRow& row : older.jobs) row.progress.stop_cause = {};
