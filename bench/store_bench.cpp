@@ -19,7 +19,7 @@ std::string make_folder() {
 
 JobRow job_row(std::int64_t id) {
   JobRow row;
-  row.progress = {id, 0, 0, 4.5, id, "submitted"};
+  row.progress = {{id}, 0, 0, 4.5, id, "submitted"};
   row.submitted_us = id;
   row.uid = 1000;
   row.name = "train";
@@ -34,7 +34,7 @@ void commit_jobs(Store& store, std::int64_t& next, std::int64_t jobs) {
   for (std::int64_t i = 0; i < jobs; ++i) {
     ++next;
     batch.new_jobs.push_back(job_row(next));
-    batch.events.push_back({next, next, next, "submitted", "by uid 1000"});
+    batch.events.push_back({next, next, {next}, "submitted", "by uid 1000"});
   }
   CHECK(store.commit(batch).ok());
 }

@@ -141,7 +141,7 @@ class PlainWorld {
   }
 
  private:
-  launch::Report report(std::int64_t job, launch::Report::Kind kind) const {
+  launch::Report report(JobNumber job, launch::Report::Kind kind) const {
     launch::Report report;
     report.kind = kind;
     report.key = {job, 1};
@@ -149,12 +149,12 @@ class PlainWorld {
     return report;
   }
 
-  static std::uint32_t number(std::int64_t job) { return static_cast<std::uint32_t>(job - 1); }
+  static std::uint32_t number(JobNumber job) { return static_cast<std::uint32_t>(job.value - 1); }
 
   void begin(const control::Launch& launch, Micros now, Decided& decided) {
     const mig::Placement placement = placements_.at(launch.instance.uuid);
     const mig::Profile& profile = controller_->fleet().model().profiles[placement.profile];
-    const std::int64_t job = launch.start.key.job;
+    const JobNumber job = launch.start.key.job;
     ends_[job] =
         now + *specs_[number(job)].times[*workload::slice_size_index(profile.compute_slices)];
     decided.begin.emplace(number(job),
@@ -195,7 +195,7 @@ class PlainWorld {
   std::unique_ptr<control::Controller> controller_;
   std::vector<control::JobSpec> specs_;
   std::map<std::string, mig::Placement> placements_;
-  std::map<std::int64_t, Micros> ends_;  // of processes, by job
+  std::map<JobNumber, Micros> ends_;  // of processes, by job
   std::vector<Decided> decided_;
   std::uint32_t made_ = 0;
   bool interrupted_ = false;

@@ -65,14 +65,14 @@ std::unique_ptr<control::Controller> make_controller(Kept& kept) {
 class Daemon {
  public:
   explicit Daemon(std::uint8_t who) : controller_(make_controller(kept_)) {
-    around_.events = [this](std::int64_t job, std::size_t) {
+    around_.events = [this](JobNumber job, std::size_t) {
       std::vector<control::EventView> own;
       for (const store::EventRow& event : kept_.events) {
         if (event.job == job) own.push_back(control::view_of(event));
       }
       return own;
     };
-    around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
+    around_.output = [](JobNumber, std::uint64_t, std::size_t) { return std::string("out"); };
     around_.why_closed = [] { return std::string(); };
     tcp_ = (who & 3U) == 3;
     const auto scope = static_cast<api::Scope>((who >> 2U) % 3);
@@ -139,7 +139,7 @@ class Daemon {
   }
 
   void check_accepted(const control::Reply& reply, const api::Caller& caller) {
-    for (const std::int64_t id : reply.jobs) {
+    for (const JobNumber id : reply.jobs) {
       const control::Job* job = controller_->find(id);
       require(job != nullptr && (caller.admin || job->owner.uid == caller.uid));
       if (job->owner.uid != caller.uid) continue;

@@ -14,6 +14,8 @@ template <typename T>
 Json to_json(const T& value, const Field& field = {}) {
   if constexpr (std::same_as<T, Micros>) {
     return value.to_seconds();
+  } else if constexpr (std::same_as<T, JobNumber>) {
+    return value.value;
   } else if constexpr (kIsOptional<T>) {
     if (value) return to_json(*value);
     return field.absent.empty() ? Json() : Json(field.absent);
@@ -120,6 +122,7 @@ template Json json_of(const control::OwnJob<>&);
 template Json json_of(const control::WholeJob&);
 template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
+template Json json_of(const std::vector<JobNumber>&);
 
 template <typename View>
 Json schema_of_response() {

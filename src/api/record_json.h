@@ -10,7 +10,7 @@ namespace partita::api {
 
 using Json = nlohmann::ordered_json;
 
-// Of the views that are responses: those of control/views.h and StatusView.
+// Of responses: the views of control/views.h, StatusView, numbers of jobs.
 template <typename View>
 Json json_of(const View& view);
 

@@ -38,8 +38,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
 });
 // clang-format on
 
-// Whether the path is of the pattern; the number in it goes to `id`.
-bool matches(std::string_view pattern, std::string_view path, std::int64_t& id) {
+// Whether the path is of the pattern; the number in it goes to `job`.
+bool matches(std::string_view pattern, std::string_view path, JobNumber& job) {
   const auto wanted = split(pattern, '/');
   const auto given = split(path, '/');
   if (wanted.size() != given.size()) return false;
@@ -50,7 +50,7 @@ bool matches(std::string_view pattern, std::string_view path, std::int64_t& id) 
     }
     const auto number = parse_int(given[i]);
     if (!number || *number < 1 || std::to_string(*number) != given[i]) return false;
-    id = *number;
+    job = {*number};
   }
   return true;
 }
@@ -130,9 +130,9 @@ std::span<const Route> routes() {
 Match match_route(std::string_view method, std::string_view path) {
   Match match;
   for (const Route& route : kRoutes) {
-    std::int64_t id = 0;
-    if (!matches(route.path, path, id)) continue;
-    if (route.method == method) return {&route, false, id};
+    JobNumber job;
+    if (!matches(route.path, path, job)) continue;
+    if (route.method == method) return {&route, false, job};
     match.wrong_method = true;
   }
   return match;

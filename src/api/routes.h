@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "api/tokens.h"
+#include "base/job_number.h"
 
 namespace partita::api {
 
@@ -51,7 +52,7 @@ std::span<const Route> routes();
 struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
   bool wrong_method = false;
-  std::int64_t id = 0;
+  JobNumber job;  // kNoJob: the path names none
 };
 Match match_route(std::string_view method, std::string_view path);
 

@@ -48,15 +48,15 @@ Handled Service::handle(const Request& request, const Caller& caller,
                           fmt::format("this takes a token of scope {}, and the one shown has {}",
                                       name_of(match.route->scope), name_of(caller.scope)));
   }
-  const bool of_job = match.id != 0;
-  const Job* job = of_job ? controller_.find(match.id) : nullptr;
+  const bool of_job = match.job != kNoJob;
+  const Job* job = of_job ? controller_.find(match.job) : nullptr;
   if (of_job && job == nullptr) {
-    return error_response(404, fmt::format("there is no job {}", match.id));
+    return error_response(404, fmt::format("there is no job {}", match.job));
   }
   const bool owner = job != nullptr && caller.uid == job->owner.uid;
   const Role role = caller.admin ? Role::kAdmin : owner ? Role::kOwner : Role::kUser;
   if (!may(*match.route, role)) {
-    return error_response(403, fmt::format("job {} belongs to somebody else", match.id));
+    return error_response(403, fmt::format("job {} belongs to somebody else", match.job));
   }
   switch (match.route->id) {
     case RouteId::kSubmit:
@@ -67,7 +67,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
       return json_response(
           json_of(control::whole_view_of(controller_, *job, around_.events(job->id, kEventsMax))));
     case RouteId::kCancelJob:
-      return Handled(control::Input(control::Cancel{ticket, match.id}));
+      return Handled(control::Input(control::Cancel{ticket, match.job}));
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -128,7 +128,7 @@ Response Service::response_to(const control::Reply& reply) const {
     case control::Reply::Kind::kAccepted:
     case control::Reply::Kind::kCancelled: {
       Json json;
-      json["jobs"] = reply.jobs;
+      json["jobs"] = json_of(reply.jobs);
       return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
     }
     case control::Reply::Kind::kNotFound:

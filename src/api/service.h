@@ -29,9 +29,9 @@ struct Surroundings {
   std::string backend;
   std::string policy;
   std::string hostname;
-  std::function<std::vector<control::EventView>(std::int64_t job, std::size_t most)> events;
+  std::function<std::vector<control::EventView>(JobNumber job, std::size_t most)> events;
   // Bytes of a job's output from an offset.
-  std::function<std::string(std::int64_t job, std::uint64_t offset, std::size_t most)> output;
+  std::function<std::string(JobNumber job, std::uint64_t offset, std::size_t most)> output;
   // Why no new job can be taken now; empty: it can.
   std::function<std::string()> why_closed;
   // How long a user who is no admin has to wait before submitting; 0: not at all, and it counts.

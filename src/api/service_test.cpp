@@ -23,8 +23,8 @@ class ServiceTest : public testing::Test {
       : controller_({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                     std::make_unique<test::Idle>(), std::make_unique<test::Still>()),
         service_(controller_, around_) {
-    around_.events = [](std::int64_t, std::size_t) { return std::vector<control::EventView>(); };
-    around_.output = [](std::int64_t, std::uint64_t, std::size_t) { return std::string("out"); };
+    around_.events = [](JobNumber, std::size_t) { return std::vector<control::EventView>(); };
+    around_.output = [](JobNumber, std::uint64_t, std::size_t) { return std::string("out"); };
     around_.why_closed = [this] { return closed_; };
     EXPECT_TRUE(controller_.restore(Micros{1}, {}, {}, {}).ok());
     submit(kAnn, R"({"argv":["secret-program"],"directory":"/"})");
@@ -114,7 +114,7 @@ TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);
   EXPECT_NE(body(kAnn, "/v1/jobs").find("secret-program"), std::string::npos);
-  const control::EventView event{1, Micros{1}, 1, "submitted", "secret"};
+  const control::EventView event{1, Micros{1}, JobNumber{1}, "submitted", "secret"};
   EXPECT_FALSE(service_.event_text(event, caller(kBob)));
   EXPECT_TRUE(service_.event_text(event, caller(kAnn)));
 }
@@ -135,7 +135,7 @@ store::Contents some_contents() {
   spec.time_limit = Micros{60'000'000};
   spec.comment = "a line";
   store::JobRow job;
-  job.progress = {1, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
+  job.progress = {{1}, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
   job.submitted_us = 1'700'000'000'000'000;
   job.uid = job.gid = kAnn;
   job.spec = control::encode_spec(spec);
@@ -152,10 +152,11 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
   ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
-  const control::EventView event{7, Micros{1'700'000'000'000'000}, 1, "submitted", "needs 9.5 GiB"};
+  const control::EventView event{7, Micros{1'700'000'000'000'000}, JobNumber{1}, "submitted",
+                                 "needs 9.5 GiB"};
   const control::EventView of_none =
-      control::view_of(store::EventRow{8, 1'700'000'000'000'001, 0, "foreign", "left alone"});
-  around_.events = [&](std::int64_t, std::size_t) { return std::vector{event}; };
+      control::view_of(store::EventRow{8, 1'700'000'000'000'001, kNoJob, "foreign", "left alone"});
+  around_.events = [&](JobNumber, std::size_t) { return std::vector{event}; };
   const Service service(held, around_);
   const auto shown = [&](std::uint32_t uid, const char* path) {
     return std::get<Response>(service.handle(request("GET", path), caller(uid), 7)).body;
@@ -278,8 +279,8 @@ TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
   control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
   ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
-  around_.events = [&](std::int64_t, std::size_t) {
-    return std::vector{control::EventView{7, Micros{1}, 1, "submitted", "text"}};
+  around_.events = [&](JobNumber, std::size_t) {
+    return std::vector{control::EventView{7, Micros{1}, JobNumber{1}, "submitted", "text"}};
   };
   const Json document = Json::parse(openapi_document("1"));
   const auto schema_of = [&](const Route& route, const char* status) {

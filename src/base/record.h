@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/job_number.h"
 #include "base/row_sum.h"
 #include "base/units.h"
 
@@ -57,7 +58,8 @@ template <typename Tag>
 inline constexpr bool kIsId<Id<Tag>> = true;
 
 template <typename T>
-concept WholeNumber = std::integral<T> || std::is_enum_v<T> || std::same_as<T, Micros> || kIsId<T>;
+concept WholeNumber = std::integral<T> || std::is_enum_v<T> || std::same_as<T, Micros> ||
+    std::same_as<T, JobNumber> || kIsId<T>;
 
 template <typename T>
 inline constexpr bool kIsList = false;
@@ -76,7 +78,7 @@ template <WholeNumber T>
 std::int64_t to_whole(const T& value) {
   if constexpr (std::same_as<T, Micros>)
     return value.count;
-  else if constexpr (kIsId<T>)
+  else if constexpr (kIsId<T> || std::same_as<T, JobNumber>)
     return value.value;
   else
     return static_cast<std::int64_t>(value);
@@ -88,6 +90,8 @@ void set_whole(T& value, std::int64_t number) {
     value.count = number;
   else if constexpr (kIsId<T>)
     value.value = static_cast<std::uint32_t>(number);
+  else if constexpr (std::same_as<T, JobNumber>)
+    value.value = number;
   else
     value = static_cast<T>(number);
 }

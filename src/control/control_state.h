@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "control/claims.h"
@@ -46,10 +45,6 @@ struct Policies {
   std::unique_ptr<decide::Repartitioner> repartitioner;
   std::unique_ptr<decide::PositionForecaster> forecaster;  // may be null
 };
-
-// How the reason of a job begins that is stopped after its checkpoint command, for another job or
-// for another layout.
-inline constexpr std::string_view kPreempted = "preempted";
 
 struct ControlState {
   ControlState(Options chosen, const mig::GpuModel& model, std::vector<GpuFact> gpus,

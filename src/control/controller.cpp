@@ -10,6 +10,8 @@ template <typename... Handlers>
 struct Dispatch : Handlers... {
   using Handlers::operator()...;
 };
+template <typename... Handlers>
+Dispatch(Handlers...) -> Dispatch<Handlers...>;  // clang 14 needs to be told
 
 }  // namespace
 
@@ -52,14 +54,15 @@ Turn Controller::finish_turn() {
 }
 
 void Controller::take(const Input& input) {
-  std::visit(Dispatch{[this](const Submit& each) { flow_.take(each); },
-                      [this](const Cancel& each) { attempts_.take(each); },
-                      [this](const launch::Report& each) { attempts_.take(each); },
-                      [this](const CreateDone& each) { slices_.take(each); },
-                      [this](const DestroyDone& each) { slices_.take(each); },
-                      [this](const Remark& each) { state_.turn.event(0, each.kind, each.text); },
-                      [this](const auto& each) { devices_.take(each); }},
-             input);
+  std::visit(
+      Dispatch{[this](const Submit& each) { flow_.take(each); },
+               [this](const Cancel& each) { attempts_.take(each); },
+               [this](const launch::Report& each) { attempts_.take(each); },
+               [this](const CreateDone& each) { slices_.take(each); },
+               [this](const DestroyDone& each) { slices_.take(each); },
+               [this](const Remark& each) { state_.turn.event(kNoJob, each.kind, each.text); },
+               [this](const auto& each) { devices_.take(each); }},
+      input);
 }
 
 std::optional<Micros> Controller::next_wake() const {

@@ -39,12 +39,12 @@ class Controller {
 
   // ---- for whoever shows it
 
-  const std::map<std::int64_t, Job>& jobs() const { return state_.jobs.all(); }
-  const Job* find(std::int64_t id) const { return state_.jobs.find(id); }
+  const std::map<JobNumber, Job>& jobs() const { return state_.jobs.all(); }
+  const Job* find(JobNumber id) const { return state_.jobs.find(id); }
   const Job* job_on(cluster::SliceId slice) const { return state_.job_on(slice); }
   const Fleet& fleet() const { return state_.fleet; }
   // The slice the job will get when whoever is on it has been stopped, and the job itself.
-  std::optional<cluster::SliceId> claim_of(std::int64_t job) const { return state_.claims.of(job); }
+  std::optional<cluster::SliceId> claim_of(JobNumber job) const { return state_.claims.of(job); }
   // The job the slice is kept for; null when it is nobody's.
   const Job* claimant_of(cluster::SliceId slice) const;
   const GpuReading& reading(GpuId gpu) const { return devices_.energy.reading(gpu); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <utility>
 
 namespace partita::control {
@@ -59,7 +60,7 @@ TEST_P(Notes, OfPoliciesAreLoggedOnceEach) {
     std::vector<std::string> lines;
     for (const store::EventRow& event :
          controller.step(Micros::seconds(second += 2), {}).batch.events) {
-      if (event.kind == "guard" && event.job == 0) lines.push_back(event.text);
+      if (event.kind == "guard" && event.job == kNoJob) lines.push_back(event.text);
     }
     return lines;
   };
@@ -75,6 +76,95 @@ TEST_P(Notes, OfPoliciesAreLoggedOnceEach) {
 }
 
 INSTANTIATE_TEST_SUITE_P(LiveAndShadow, Notes, testing::Bool());
+
+// Jobs on whole GPUs, one each, as a store of version 3 has them: with no column for how an attempt
+// ended, nor for why a job is being stopped.
+class OlderStore : public testing::Test {
+ protected:
+  // Its attempts end with what is given, and the last is still there.
+  void add(JobState state, const std::string& why, const std::vector<std::string>& ends = {}) {
+    const JobNumber id{static_cast<std::int64_t>(contents_.jobs.size()) + 1};
+    const GpuId gpu{static_cast<std::uint32_t>(gpus_.size())};
+    const std::string name = std::to_string(id.value);
+    gpus_.push_back({"GPU-" + name, "A100", gpu});
+    const mig::Placement whole = mig::numbered_layout(model_, 1)->instances()[0];
+    const std::string profile = model_.profiles[whole.profile].name;
+    device::Instance instance;
+    instance.key = {gpu, 1, "MIG-" + name};
+    instance.placement = whole;
+    inventories_.push_back({gpu, {instance}});
+    contents_.instances.push_back({"GPU-" + name, 0, profile, "MIG-" + name,
+                                   static_cast<std::int64_t>(SliceStage::kPresent)});
+    JobSpec spec;
+    spec.argv = {"train"};
+    spec.directory = "/";
+    spec.checkpoint = {"save"};
+    store::JobRow row;
+    row.progress.id = id;
+    row.progress.state = static_cast<std::int64_t>(state);
+    row.progress.attempt = static_cast<std::int64_t>(ends.size()) + 1;
+    row.progress.reason = why;
+    row.spec = encode_spec(spec);
+    contents_.jobs.push_back(row);
+    store::AttemptRow attempt;
+    attempt.job = id;
+    attempt.gpu = "GPU-" + name;
+    attempt.instance = "MIG-" + name;
+    attempt.profile = profile;
+    attempt.state = static_cast<std::int64_t>(AttemptState::kEnded);
+    for (const std::string& end : ends) {
+      attempt.reason = end;
+      ++attempt.number;
+      contents_.attempts.push_back(attempt);
+    }
+    ++attempt.number;
+    attempt.reason = "";
+    attempt.state = static_cast<std::int64_t>(AttemptState::kRunning);
+    contents_.attempts.push_back(attempt);
+  }
+
+  Turn restore() {
+    Says silent;
+    controller_ = std::make_unique<Controller>(
+        Options{}, model_, gpus_, std::make_unique<Idle>(silent), std::make_unique<Still>(silent));
+    Result<Turn> turn = controller_->restore(Micros{1}, contents_, inventories_, reports_);
+    EXPECT_TRUE(turn.ok());
+    return *std::move(turn);
+  }
+
+  const mig::GpuModel& model_ = **mig::find_gpu("a100-40gb");
+  std::vector<GpuFact> gpus_;
+  store::Contents contents_;
+  std::vector<Inventory> inventories_;
+  std::vector<launch::Report> reports_;
+  std::unique_ptr<Controller> controller_;
+};
+
+TEST_F(OlderStore, TheJobThatWasPreemptedSavesItsWorkAndOthersAreStoppedAtOnce) {
+  add(JobState::kRestarting, "preempted: job 9 takes its slice");
+  add(JobState::kRestarting, "preempted");
+  add(JobState::kRestarting, "its GPU is out: too hot");
+  add(JobState::kCancelling, "by its owner");
+  std::map<JobNumber, bool> saves;
+  for (const Effect& effect : restore().effects) {
+    if (const auto* stop = std::get_if<Stop>(&effect)) saves[stop->key.job] = stop->checkpoint;
+  }
+  EXPECT_EQ(saves,
+            (std::map<JobNumber, bool>{{{1}, true}, {{2}, true}, {{3}, false}, {{4}, false}}));
+}
+
+TEST_F(OlderStore, LossesOfAJobAreCounted) {
+  add(JobState::kRunning, "process 7", {"lost: its process vanished"});
+  add(JobState::kRunning, "process 8", {"never started"});
+  for (const std::int64_t id : {1, 2}) {
+    launch::Report& report = reports_.emplace_back();
+    report.kind = launch::Report::Kind::kVanished;
+    report.key = {{id}, 2};
+  }
+  restore();
+  EXPECT_EQ(controller_->find({1})->state(), JobState::kLost) << "for the second time";
+  EXPECT_EQ(controller_->find({2})->state(), JobState::kQueued);
+}
 
 }  // namespace
 }  // namespace partita::control

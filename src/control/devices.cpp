@@ -26,7 +26,7 @@ void Devices::preempt_on(SliceId slice, Micros ran_min) {
   state_.turn.event(
       job->id, "preempted",
       "its slice is to be repartitioned: its checkpoint command is run, then it is stopped");
-  flow_.move_to(*job, JobState::kRestarting, std::string(kPreempted));
+  flow_.move_to(*job, JobState::kRestarting, "preempted", store::StopCause::kPreempted);
   attempts_.stop(*job, true);
 }
 
@@ -47,7 +47,7 @@ void Devices::take(const Inventory& inventory) {
   const GpuId gpu = inventory.gpu;
   Fleet& fleet = state_.fleet;
   if (returning_.erase(gpu) > 0) {
-    state_.turn.event(0, "gpu-back", fmt::format("GPU {} is usable", gpu.value));
+    state_.turn.event(kNoJob, "gpu-back", fmt::format("GPU {} is usable", gpu.value));
     fleet.unblock(gpu);
     state_.note_event();
   }
@@ -74,7 +74,7 @@ void Devices::take(const GpuHealth& health) {
     returning_.insert(gpu);  // before its slices are known nothing may be made there
     return;
   }
-  state_.turn.event(0, health.may_finish ? "gpu-drains" : "gpu-out",
+  state_.turn.event(kNoJob, health.may_finish ? "gpu-drains" : "gpu-out",
                     fmt::format("GPU {}: {}", gpu.value, health.why));
   state_.note_event();
   state_.fleet.condemn(gpu, health.why);
@@ -94,7 +94,7 @@ void Devices::take(const SliceFault& fault) {
   if (const auto kept_for = state_.claims.claimant(slice)) {
     flow_.give_up_claim(state_.jobs.at(*kept_for));
   }
-  state_.turn.event(0, "slice-fault",
+  state_.turn.event(kNoJob, "slice-fault",
                     fmt::format("GPU {} at {}: {}", fault.gpu.value, fault.start, fault.why));
   attempts_.stop_on(slice, fault.why);
   fleet.condemn_slice(slice);

@@ -108,7 +108,7 @@ void Moves::interrupt(Job& job, SliceId to, const Job* taker) {
   const std::string why = to.valid()         ? "goes on on " + state_.name_of(to)
                           : taker != nullptr ? fmt::format("job {} takes its slice", taker->id)
                                              : "it waits again";
-  flow_.move_to(job, JobState::kRestarting, fmt::format("{}: {}", kPreempted, why));
+  flow_.move_to(job, JobState::kRestarting, "preempted: " + why, store::StopCause::kPreempted);
   attempts_.stop(job, !PLANTED(stop_without_saving));
   if (to.valid()) state_.claims.set(job.id, to);
 }

@@ -31,7 +31,7 @@ void Passes::run() {
 
 void Passes::log_notes() {
   for (std::string& note : state_.policies.take_notes()) {
-    state_.turn.event(0, "guard", std::move(note));
+    state_.turn.event(kNoJob, "guard", std::move(note));
   }
 }
 
@@ -63,7 +63,8 @@ void Passes::say_layout(const decide::LayoutRequest& request) {
   const bool same = request.layout == state_.fleet.cluster().gpus[request.gpu.value].layout;
   if (same || said == layout) return;
   said = layout;
-  state_.turn.event(0, "shadow", fmt::format("would cut GPU {} to {}", request.gpu.value, layout));
+  state_.turn.event(kNoJob, "shadow",
+                    fmt::format("would cut GPU {} to {}", request.gpu.value, layout));
 }
 
 // What the policies would do, said once for each change of mind; the slices that would be made are
@@ -79,7 +80,7 @@ void Passes::run_shadow() {
   const decide::Decision& decision =
       state_.policies.decide(state_.view, state_.fleet.take_changed());
   for (const decide::Move& move : decision.moves) {
-    const std::int64_t id = state_.jobs.of(move.job).id;
+    const JobNumber id = state_.jobs.of(move.job).id;
     const std::string place =
         state_.subject_of(cluster::gpu_of(move.to), cluster::start_of(move.to));
     std::string& said = said_of_job_[id];

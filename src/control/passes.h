@@ -38,7 +38,7 @@ class Passes {
   Micros last_;
   std::vector<decide::LayoutCourse> courses_;  // what the forecaster was shown last
   // In shadow mode, what was last said of a job and of a GPU.
-  std::map<std::int64_t, std::string> said_of_job_;
+  std::map<JobNumber, std::string> said_of_job_;
   std::map<GpuId, std::string> said_of_gpu_;
 };
 

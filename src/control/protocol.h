@@ -35,7 +35,7 @@ struct Submit {
 
 struct Cancel {
   Ticket ticket = 0;
-  std::int64_t job = 0;
+  JobNumber job;
 
   static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
 };
@@ -130,7 +130,7 @@ struct Reply {
   enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull, kCancelled };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
-  std::vector<std::int64_t> jobs;
+  std::vector<JobNumber> jobs;
   std::string message;  // when it is refused
 
   static auto parts(auto& self) {

@@ -67,7 +67,7 @@ void Controller::seat_jobs() {
     const workload::Job seen = as_policy_job(job.spec, job.submitted, job.progress.need_gib);
     // The store may be of a time when the policy offered more.
     const double need = std::min(job.progress.need_gib, state_.memory.largest());
-    state_.jobs.set_handle(job, state_.active.add(seen, JobId{static_cast<std::uint32_t>(id)},
+    state_.jobs.set_handle(job, state_.active.add(seen, JobId{static_cast<std::uint32_t>(id.value)},
                                                   state_.memory.fitting(need)));
     state_.active[job.handle].resumable = flow_.may_be_moved(job);
     if (job.state() != JobState::kQueued) slices_.seat(job);
@@ -84,13 +84,13 @@ void Controller::settle_again() {
     }
     if (!seated && may_move(job.state(), JobState::kRestarting)) {
       state_.turn.event(id, "stopping", "its slice vanished");
-      flow_.move_to(job, JobState::kRestarting, "its slice vanished");
+      flow_.move_to(job, JobState::kRestarting, "its slice vanished", store::StopCause::kDevice);
     }
     const bool stopping =
         job.state() == JobState::kRestarting || job.state() == JobState::kCancelling;
     // It was to save its work first, and perhaps is about to.
     const bool saves = seated && job.state() == JobState::kRestarting &&
-                       job.progress.reason.starts_with(kPreempted);
+                       job.progress.stop_cause == store::StopCause::kPreempted;
     if (stopping) attempts_.stop(job, saves);
   }
 }

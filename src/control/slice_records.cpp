@@ -70,7 +70,7 @@ void SliceRecords::begin_own_destroy(GpuId gpu, const device::Instance& instance
   if (!state_.options.shadow) {
     state_.turn.effect(Destroy{gpu, instance.placement, instance.key});
   }
-  state_.turn.event(0, "half-made", state_.name_of(gpu, instance.placement) + " is destroyed");
+  state_.turn.event(kNoJob, "half-made", state_.name_of(gpu, instance.placement) + " is destroyed");
 }
 
 void SliceRecords::take(const CreateDone& done) {
@@ -83,7 +83,7 @@ void SliceRecords::take(const CreateDone& done) {
     state_.fleet.created(done.gpu, done.placement, done.instance->key);
     failed_creates_.erase(slice);
     write(done.gpu, done.placement, SliceStage::kPresent, done.instance->key.uuid);
-    state_.turn.event(0, "created", fmt::format("{} {}", place, done.instance->key.uuid));
+    state_.turn.event(kNoJob, "created", fmt::format("{} {}", place, done.instance->key.uuid));
   } else {
     state_.fleet.not_created(done.gpu, done.placement, state_.now);
     // The row stays until the next inventory: half of the slice may be there.
@@ -93,7 +93,7 @@ void SliceRecords::take(const CreateDone& done) {
       failed_creates_.erase(slice);
       drop(done.gpu, done.placement.start);
     }
-    state_.turn.event(0, "not-created", fmt::format("{}: {}", place, done.error.message));
+    state_.turn.event(kNoJob, "not-created", fmt::format("{}: {}", place, done.error.message));
     ++state_.events;  // policies decide again
   }
   settle_unusable(done.gpu);
@@ -108,13 +108,13 @@ void SliceRecords::take(const DestroyDone& done) {
   if (done.gone) {
     state_.fleet.destroyed(done.gpu, done.placement);
     drop(done.gpu, done.placement.start);
-    state_.turn.event(0, "destroyed", place);
+    state_.turn.event(kNoJob, "destroyed", place);
     return settle_unusable(done.gpu);
   }
   const std::string uuid = state_.fleet.instance(slice).uuid;
   const bool given_up = state_.fleet.not_destroyed(done.gpu, done.placement, state_.now);
   write(done.gpu, done.placement, SliceStage::kPresent, uuid);
-  state_.turn.event(0, given_up ? "quarantined" : "not-destroyed",
+  state_.turn.event(kNoJob, given_up ? "quarantined" : "not-destroyed",
                     fmt::format("{}: {}", place, done.error.message));
   ++state_.events;
   settle_unusable(done.gpu);
@@ -135,7 +135,8 @@ void SliceRecords::find_vanished(const Inventory& inventory,
         });
     if (there || vanished(slice)) continue;
     const bool foreign = state_.fleet.holder(slice) == Fleet::Holder::kForeign;
-    state_.turn.event(0, foreign ? "foreign-gone" : "vanished", state_.name_of(gpu, placement));
+    state_.turn.event(kNoJob, foreign ? "foreign-gone" : "vanished",
+                      state_.name_of(gpu, placement));
     ++state_.events;
     if (foreign) {
       state_.fleet.remove(slice);
@@ -153,7 +154,7 @@ void SliceRecords::add_foreign(const Inventory& inventory) {
     const SliceId slice = cluster::slice_id(inventory.gpu, instance.placement.start);
     if (state_.fleet.cluster().slice(slice).state != SliceState::kAbsent) continue;
     if (!state_.fleet.add_foreign(inventory.gpu, instance.placement, instance.key)) continue;
-    state_.turn.event(0, "foreign",
+    state_.turn.event(kNoJob, "foreign",
                       fmt::format("{} was not made by this daemon and is left alone",
                                   state_.name_of(inventory.gpu, instance.placement)));
     ++state_.events;
@@ -258,7 +259,7 @@ void SliceRecords::reconcile_instance(GpuId gpu, const device::Instance& instanc
   if (!ours) {
     if (!fleet.add_foreign(gpu, instance.placement, instance.key)) return;
     return state_.turn.event(
-        0, "foreign",
+        kNoJob, "foreign",
         state_.name_of(gpu, instance.placement) + " was not made by this daemon and is left alone");
   }
   if (!mig::fits(state_.model(), fleet.cluster().gpus[gpu.value].layout, instance.placement)) {
@@ -289,7 +290,7 @@ void SliceRecords::reconcile(const Inventory& inventory, const store::Contents& 
     if (there) continue;
     drop(gpu, static_cast<std::uint8_t>(row.start));
     if (row.state == static_cast<std::int64_t>(SliceStage::kPresent)) {
-      state_.turn.event(0, "vanished",
+      state_.turn.event(kNoJob, "vanished",
                         fmt::format("GPU {} {}:{}", gpu.value, row.profile, row.start));
     }
   }
@@ -313,7 +314,7 @@ void SliceRecords::set_unseen_aside(std::span<const Inventory> inventories,
 void SliceRecords::drop_lost_gpus(const store::Contents& contents) {
   for (const store::InstanceRow& row : contents.instances) {
     if (state_.fleet.gpu_of_uuid(row.gpu)) continue;
-    state_.turn.event(0, "vanished", fmt::format("{} is no longer in this machine", row.gpu));
+    state_.turn.event(kNoJob, "vanished", fmt::format("{} is no longer in this machine", row.gpu));
     state_.turn.drop({row.gpu, row.start});
   }
 }

@@ -35,7 +35,7 @@ void TurnBook::add_new(const Job& job) {
 }
 
 Turn TurnBook::finish(JobTable& jobs, std::size_t kept_max) {
-  for (const std::int64_t id : touched_) {
+  for (const JobNumber id : touched_) {
     const Job& job = jobs.at(id);
     if (PLANTED(skip_progress_row) && job.state() == JobState::kRunning) continue;
     if (new_jobs_.contains(id)) {
@@ -51,7 +51,7 @@ Turn TurnBook::finish(JobTable& jobs, std::size_t kept_max) {
   return std::move(turn_);
 }
 
-void TurnBook::event(std::int64_t job, std::string kind, std::string text) {
+void TurnBook::event(JobNumber job, std::string kind, std::string text) {
   turn_.batch.events.push_back({next_event_++, now_.count, job, std::move(kind), std::move(text)});
 }
 
@@ -64,7 +64,7 @@ void TurnBook::met(std::string kind, std::string subject) {
   turn_.batch.met_intents.push_back({std::move(kind), std::move(subject), now_.count});
 }
 
-void TurnBook::reply(Ticket ticket, Reply::Kind kind, std::vector<std::int64_t> jobs,
+void TurnBook::reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
                      std::string message) {
   turn_.replies.push_back({ticket, kind, std::move(jobs), std::move(message)});
 }

@@ -24,11 +24,11 @@ class TurnBook {
   // Of all turns; the number of the next event.
   void set_next_event(std::int64_t next) { next_event_ = next; }
 
-  void event(std::int64_t job, std::string kind, std::string text);
+  void event(JobNumber job, std::string kind, std::string text);
   // Written down before the effect, and crossed out when its outcome is known.
   void intend(std::string kind, std::string subject);
   void met(std::string kind, std::string subject);
-  void reply(Ticket ticket, Reply::Kind kind, std::vector<std::int64_t> jobs,
+  void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
              std::string message = {});
   template <typename Kind>
   void effect(Kind each) {
@@ -48,9 +48,9 @@ class TurnBook {
   Turn turn_;
   Micros now_;
   std::int64_t next_event_ = 1;
-  std::set<std::int64_t> new_jobs_;
-  std::set<std::int64_t> touched_;
-  std::set<std::pair<std::int64_t, std::size_t>> touched_attempts_;  // job, and which
+  std::set<JobNumber> new_jobs_;
+  std::set<JobNumber> touched_;
+  std::set<std::pair<JobNumber, std::size_t>> touched_attempts_;  // job, and which
 };
 
 }  // namespace partita::control

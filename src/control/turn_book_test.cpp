@@ -36,10 +36,10 @@ TEST(TurnBook, EventsAreNumberedThroughAllTurnsAndCarryItsTime) {
   TurnBook book;
   book.set_next_event(41);
   book.begin({10});
-  book.event(0, "a", "");
+  book.event(kNoJob, "a", "");
   EXPECT_EQ(book.finish(jobs, 1).batch.events.at(0).sequence, 41);
   book.begin({20});
-  book.event(0, "b", "");
+  book.event(kNoJob, "b", "");
   const Turn second = book.finish(jobs, 1);
   EXPECT_EQ(second.batch.events.at(0).sequence, 42);
   EXPECT_EQ(second.batch.events.at(0).at_us, 20);

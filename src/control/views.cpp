@@ -107,7 +107,7 @@ AttemptView view_of(const store::AttemptRow& attempt) {
 
 EventView view_of(const store::EventRow& event) {
   EventView view{event.sequence, Micros{event.at_us}, {}, event.kind, event.text};
-  if (event.job != 0) view.job = event.job;
+  if (event.job != kNoJob) view.job = event.job;
   return view;
 }
 

@@ -41,7 +41,7 @@ struct AttemptView {
 struct EventView {
   std::int64_t sequence = 0;
   Micros at;
-  std::optional<std::int64_t> job;
+  std::optional<JobNumber> job;
   std::string kind;
   std::string text;
 
@@ -54,7 +54,7 @@ struct EventView {
 // What anyone may see of a job. Attempts are a number in lists.
 template <typename Attempts = std::int64_t>
 struct JobHead {
-  std::int64_t id = 0;
+  JobNumber id;
   std::string_view state;
   std::uint32_t uid = 0;
   Micros submitted;
@@ -120,7 +120,7 @@ struct SliceView {
   std::string_view state;
   std::string_view holder;
   double memory_gib = 0;
-  std::optional<std::int64_t> job;
+  std::optional<JobNumber> job;
   std::optional<double> used_gib;
 
   static void fields(auto& self, auto&& visit) {

@@ -83,7 +83,7 @@ class Daemon {
   launch::DeviceRules rules_for(const device::InstanceKey& instance);
   std::optional<api::Response> handle(const api::Request& request, const api::Caller& caller,
                                       control::Ticket ticket);
-  std::string read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const;
+  std::string read_output(JobNumber job, std::uint64_t offset, std::size_t most) const;
   std::string why_closed();
   Micros time_to_wait();
   void watch_signals();
@@ -259,11 +259,11 @@ void Daemon::open_server() {
   around_.backend = backend_->title();
   around_.policy = settings_.policy;
   around_.hostname = settings_.hostname;
-  around_.events = [this](std::int64_t job, std::size_t most) {
+  around_.events = [this](JobNumber job, std::size_t most) {
     auto events = store_->events(job, most);
     return events ? control::views_of(*events) : std::vector<control::EventView>();
   };
-  around_.output = [this](std::int64_t job, std::uint64_t offset, std::size_t most) {
+  around_.output = [this](JobNumber job, std::uint64_t offset, std::size_t most) {
     return read_output(job, offset, most);
   };
   around_.why_closed = [this] { return why_closed(); };
@@ -347,7 +347,7 @@ std::optional<api::Response> Daemon::handle(const api::Request& request, const a
   return {};
 }
 
-std::string Daemon::read_output(std::int64_t job, std::uint64_t offset, std::size_t most) const {
+std::string Daemon::read_output(JobNumber job, std::uint64_t offset, std::size_t most) const {
   const int fd = launcher_->files().open_output(job);
   if (fd < 0) return {};
   std::string bytes(most, '\0');
@@ -426,9 +426,9 @@ Status Daemon::finish(control::Turn turn) {
     server_->broadcast([&](const api::Caller& caller) {
       return service_->event_text(control::view_of(event), caller);
     });
-    if (event.job == 0) say_(fmt::format("{}: {}", event.kind, event.text));
+    if (event.job == kNoJob) say_(fmt::format("{}: {}", event.kind, event.text));
   }
-  for (const std::int64_t job : turn.batch.forgotten_jobs) {
+  for (const JobNumber job : turn.batch.forgotten_jobs) {
     ::unlink(launcher_->files().output_path(job).c_str());
   }
   if (!turn.effects.empty()) FAILPOINT(turn_effects_begun);

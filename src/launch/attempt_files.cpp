@@ -117,17 +117,17 @@ std::string AttemptFiles::path(AttemptKey key, const char* ending) const {
   return fmt::format("{}/run/{}.{}", folder_, text_of(key), ending);
 }
 
-std::string AttemptFiles::output_path(std::int64_t job) const {
+std::string AttemptFiles::output_path(JobNumber job) const {
   return fmt::format("{}/output/{}", folder_, job);
 }
 
 // The name is a number, one step below a folder that is no link itself: there is no other way for
 // it to lead.
-int AttemptFiles::open_output(std::int64_t job) const {
+int AttemptFiles::open_output(JobNumber job) const {
   const std::string folder = folder_ + "/output";
   const Fd output(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (output.get() < 0) return -1;
-  const std::string name = std::to_string(job);
+  const std::string name = std::to_string(job.value);
   Fd fd(::openat(output.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat file {};
   if (fd.get() < 0 || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return -1;
@@ -232,7 +232,7 @@ std::optional<AttemptKey> key_of(std::string_view file_name) {
   const auto job = parse_int(parts[0]);
   const auto number = parse_int(parts[1]);
   if (!job || !number) return {};
-  return AttemptKey{*job, *number};
+  return AttemptKey{{*job}, *number};
 }
 
 }  // namespace partita::launch

@@ -20,10 +20,10 @@ class AttemptFiles {
   const std::string& folder() const { return folder_; }
   std::string path(AttemptKey key, const char* ending) const;
   // The output of all attempts of a job, one after the other.
-  std::string output_path(std::int64_t job) const;
+  std::string output_path(JobNumber job) const;
 
   // To read it; -1 when there is none, or something else in its place. No link is followed.
-  int open_output(std::int64_t job) const;
+  int open_output(JobNumber job) const;
 
   Status make_folders() const;
 

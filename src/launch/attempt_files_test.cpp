@@ -44,7 +44,7 @@ class AttemptFilesTest : public testing::Test {
 
 Start some_start() {
   Start start;
-  start.key = {12, 1};
+  start.key = {{12}, 1};
   start.argv = {"./train", "--fast", ""};
   start.environment = {"A=b", "C=d"};
   start.directory = "/tmp";
@@ -63,7 +63,7 @@ Start some_start() {
 Report some_report() {
   Report report;
   report.kind = Report::Kind::kEnded;
-  report.key = {12, 1};
+  report.key = {{12}, 1};
   report.pid = 4711;
   report.exit_code = 3;
   report.signal = 9;

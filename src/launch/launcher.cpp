@@ -3,7 +3,7 @@
 namespace partita::launch {
 
 std::string text_of(AttemptKey key) {
-  return std::to_string(key.job) + "." + std::to_string(key.number);
+  return std::to_string(key.job.value) + "." + std::to_string(key.number);
 }
 
 }  // namespace partita::launch

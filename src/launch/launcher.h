@@ -17,7 +17,7 @@
 namespace partita::launch {
 
 struct AttemptKey {
-  std::int64_t job = 0;
+  JobNumber job;
   std::int64_t number = 0;
 
   static auto parts(auto& key) { return std::tie(key.job, key.number); }

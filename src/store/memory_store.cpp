@@ -30,7 +30,7 @@ Status MemoryStore::commit(const Batch& batch) {
   for (const IntentRow& row : batch.intents) intents_[{row.kind, row.subject}] = row;
   for (const PeakRow& row : batch.peaks) peaks_[{row.uid, row.name}] = row;
   events_.insert(events_.end(), batch.events.begin(), batch.events.end());
-  for (const std::int64_t id : batch.forgotten_jobs) {
+  for (const JobNumber id : batch.forgotten_jobs) {
     jobs_.erase(id);
     std::erase_if(attempts_, [&](const auto& each) { return each.first.first == id; });
     std::erase_if(events_, [&](const EventRow& event) { return event.job == id; });
@@ -71,10 +71,10 @@ Result<Contents> MemoryStore::load() {
                   values_of(peaks_),     events_.empty() ? 0 : events_.back().sequence};
 }
 
-Result<std::vector<EventRow>> MemoryStore::events(std::int64_t job, std::size_t most) {
+Result<std::vector<EventRow>> MemoryStore::events(JobNumber job, std::size_t most) {
   std::vector<EventRow> found;
   for (const EventRow& event : events_) {
-    if (job == 0 || event.job == job) found.push_back(event);
+    if (job == kNoJob || event.job == job) found.push_back(event);
   }
   if (found.size() > most) found.erase(found.begin(), found.end() - static_cast<long>(most));
   return found;

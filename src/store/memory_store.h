@@ -12,7 +12,7 @@ class MemoryStore : public Store {
  public:
   Status commit(const Batch& batch) override;
   Result<Contents> load() override;
-  Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) override;
+  Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) override;
 
   Result<JournalSize> journal_size() override;
   Result<std::vector<TurnRow>> turns(std::int64_t from, std::size_t most) override;
@@ -26,8 +26,8 @@ class MemoryStore : public Store {
  private:
   using PlaceKey = std::pair<std::string, std::int64_t>;
 
-  std::map<std::int64_t, JobRow> jobs_;
-  std::map<std::pair<std::int64_t, std::int64_t>, AttemptRow> attempts_;
+  std::map<JobNumber, JobRow> jobs_;
+  std::map<std::pair<JobNumber, std::int64_t>, AttemptRow> attempts_;
   std::map<PlaceKey, InstanceRow> instances_;
   std::map<std::pair<std::string, std::string>, IntentRow> intents_;
   std::map<std::pair<std::int64_t, std::string>, PeakRow> peaks_;

@@ -136,7 +136,7 @@ class SqliteStore : public Store {
   Status open(const std::string& folder, const OpenOptions& options);
   Status commit(const Batch& batch) override;
   Result<Contents> load() override;
-  Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) override;
+  Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) override;
   Result<JournalSize> journal_size() override;
   Result<std::vector<TurnRow>> turns(std::int64_t from, std::size_t most) override;
   Result<Contents> journal_base() override;
@@ -240,7 +240,8 @@ Status SqliteStore::check_whole_file() {
 }
 
 bool SqliteStore::forget(const Batch& batch) {
-  return std::ranges::all_of(batch.forgotten_jobs, [this](std::int64_t id) {
+  return std::ranges::all_of(batch.forgotten_jobs, [this](JobNumber job) {
+    const std::int64_t id = job.value;
     return table<JobRow>().drop(id) && table<JobProgress>().drop(id) &&
            sql_.forget_attempts.bind(id).run() && sql_.forget_events.bind(id).run();
   });
@@ -330,9 +331,9 @@ Result<Contents> SqliteStore::load() {
   return contents;
 }
 
-Result<std::vector<EventRow>> SqliteStore::events(std::int64_t job, std::size_t most) {
-  Statement& sql = job == 0 ? sql_.events_of_all : sql_.events_of_job;
-  if (job != 0) sql.bind(job);
+Result<std::vector<EventRow>> SqliteStore::events(JobNumber job, std::size_t most) {
+  Statement& sql = job == kNoJob ? sql_.events_of_all : sql_.events_of_job;
+  if (job != kNoJob) sql.bind(job.value);
   sql.bind(static_cast<std::int64_t>(most));
   std::vector<EventRow> found;
   const Status read = read_all(sql, found);

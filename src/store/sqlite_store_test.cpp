@@ -66,8 +66,8 @@ TEST(SqliteStore, WhatWasCommittedIsThereWhenItIsOpenedAgain) {
     write_some(*opened(folder.path()), model, seed, 40);
     const auto store = opened(folder.path());
     EXPECT_EQ(*store->load(), *model.load()) << "seed " << seed;
-    EXPECT_EQ(*store->events(0, 1000), *model.events(0, 1000));
-    EXPECT_EQ(*store->events(2, 5), *model.events(2, 5));
+    EXPECT_EQ(*store->events(kNoJob, 1000), *model.events(kNoJob, 1000));
+    EXPECT_EQ(*store->events({2}, 5), *model.events({2}, 5));
     EXPECT_EQ(*store->turns(0, 1000), *model.turns(0, 1000));
     EXPECT_EQ(*store->turns(7, 3), *model.turns(7, 3));
     EXPECT_EQ(store->journal_size()->bytes, model.journal_size()->bytes);
@@ -91,7 +91,7 @@ TEST(SqliteStore, AJournalBegunAnewGoesOnFromWhatWasThere) {
   EXPECT_EQ(store->journal_size()->last_turn, last);
   ASSERT_TRUE(store->commit(batch_with_turn(last + 1, TurnKind::kBegin)).ok());
   Batch more;
-  more.forgotten_jobs = {1, 2};
+  more.forgotten_jobs = {{1}, {2}};
   more.turns.push_back({last + 2, 1, TurnKind::kClose, 2, ""});
   ASSERT_TRUE(store->commit(more).ok());
   store.reset();
@@ -135,12 +135,12 @@ TEST(SqliteStore, ForgottenJobsTakeTheirAttemptsAndEventsWithThem) {
   Sample sample(3);
   const auto store = opened(sample.folder.path());
   Batch batch;
-  batch.forgotten_jobs = {1, 3};
+  batch.forgotten_jobs = {{1}, {3}};
   ASSERT_TRUE(store->commit(batch).ok());
   ASSERT_TRUE(sample.model.commit(batch).ok());
   EXPECT_EQ(store->load()->jobs, sample.model.load()->jobs);
   EXPECT_EQ(store->load()->attempts, sample.model.load()->attempts);
-  EXPECT_TRUE(store->events(1, 10)->empty());
+  EXPECT_TRUE(store->events({1}, 10)->empty());
 }
 
 TEST(SqliteStore, ABatchThatFailsLeavesNothingBehindAndClosesTheStore) {
@@ -148,7 +148,7 @@ TEST(SqliteStore, ABatchThatFailsLeavesNothingBehindAndClosesTheStore) {
   auto store = opened(folder.path());
   Batch batch;
   batch.new_jobs.resize(2);
-  batch.new_jobs[0].progress.id = batch.new_jobs[1].progress.id = 7;
+  batch.new_jobs[0].progress.id = batch.new_jobs[1].progress.id = {7};
   EXPECT_FALSE(store->commit(batch).ok());
   batch.new_jobs.pop_back();
   EXPECT_FALSE(store->commit(batch).ok());
@@ -238,6 +238,29 @@ INSERT INTO peaks VALUES(1000,'train',3.5,5297779101057558361);
 INSERT INTO turns VALUES(1,1700000000000000,1,-5,'begin',4828618250990339467);
 INSERT INTO turns VALUES(2,1700000000000001,0,7,'step',1897410119428014885);
 )";
+// The two tables that version 4 gave a column each, with the same rows: they keep their sums.
+constexpr const char* kVersion4 = R"(
+DROP TABLE progress;
+DROP TABLE attempts;
+CREATE TABLE progress(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  need_gib REAL NOT NULL, changed_us INTEGER NOT NULL, reason TEXT NOT NULL,
+  stop_cause INTEGER NOT NULL DEFAULT 0, sum INTEGER NOT NULL);
+CREATE TABLE attempts(job INTEGER NOT NULL, number INTEGER NOT NULL, state INTEGER NOT NULL,
+  gpu TEXT NOT NULL, instance TEXT NOT NULL, profile TEXT NOT NULL, start INTEGER NOT NULL,
+  started_us INTEGER NOT NULL, ended_us INTEGER NOT NULL, exit_code INTEGER NOT NULL,
+  signal INTEGER NOT NULL, peak_gib REAL NOT NULL, energy_j REAL NOT NULL, reason TEXT NOT NULL,
+  outcome INTEGER NOT NULL DEFAULT 0, sum INTEGER NOT NULL, PRIMARY KEY(job, number)) WITHOUT ROWID;
+INSERT INTO progress VALUES(1,2,1,4.5,1700000000000005,'it''s running',0,3292713260177074294);
+INSERT INTO attempts VALUES(1,1,1,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,0,-1,0,1.25,77.5,'',
+  0,-5010720361843248151);
+PRAGMA user_version=4;
+)";
+// The same job later.
+constexpr const char* kVersion4Rows = R"(
+REPLACE INTO progress VALUES(1,3,2,4.5,1700000000000005,'preempted',1,6694820401792842210);
+REPLACE INTO attempts VALUES(1,1,3,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,1700000000000004,-1,
+  0,1.25,77.5,'lost: its process vanished',5,2590731073083164644);
+)";
 
 void run_sql(const std::string& path, const std::string& sql) {
   sqlite3* database = nullptr;
@@ -251,7 +274,7 @@ void run_sql(const std::string& path, const std::string& sql) {
 Batch version3_rows() {
   Batch batch;
   JobRow job;
-  job.progress = {1, 2, 1, 4.5, 1'700'000'000'000'005, "it's running"};
+  job.progress = {{1}, 2, 1, 4.5, 1'700'000'000'000'005, "it's running"};
   job.submitted_us = 1'700'000'000'000'000;
   job.uid = 1000;
   job.gid = 100;
@@ -260,11 +283,11 @@ Batch version3_rows() {
   job.spec = "a spec";
   batch.new_jobs = {job};
   batch.attempts = {
-      {1, 1, 1, "GPU-1", "MIG-1", "1g.5gb", 3, 1'700'000'000'000'003, 0, -1, 0, 1.25, 77.5, ""}};
+      {{1}, 1, 1, "GPU-1", "MIG-1", "1g.5gb", 3, 1'700'000'000'000'003, 0, -1, 0, 1.25, 77.5, ""}};
   batch.instances = {{"GPU-1", 3, "1g.5gb", "MIG-1", 1, 1'700'000'000'000'002}};
   batch.intents = {{"stop", "1.1", 1'700'000'000'000'006}};
-  batch.events = {{1, 1'700'000'000'000'000, 1, "submitted", "by ann"},
-                  {2, 1'700'000'000'000'001, 0, "foreign", "left alone"}};
+  batch.events = {{1, 1'700'000'000'000'000, {1}, "submitted", "by ann"},
+                  {2, 1'700'000'000'000'001, kNoJob, "foreign", "left alone"}};
   batch.peaks = {{1000, "train", 3.5}};
   batch.turns = {{1, 1'700'000'000'000'000, TurnKind::kBegin, -5, "begin"},
                  {2, 1'700'000'000'000'001, TurnKind::kStep, 7, "step"}};
@@ -291,11 +314,11 @@ TEST(SqliteStore, AFileOfVersion3OpensAndHoldsWhatWasWritten) {
   const auto contents = store->load();
   ASSERT_TRUE(contents.ok()) << contents.error().message;
   EXPECT_EQ(*contents, *model.load());
-  EXPECT_EQ(*store->events(0, 10), *model.events(0, 10));
+  EXPECT_EQ(*store->events(kNoJob, 10), *model.events(kNoJob, 10));
   EXPECT_EQ(*store->turns(0, 10), *model.turns(0, 10));
   // And it goes on being written.
   Batch more = batch_with_turn(3, TurnKind::kStep);
-  more.progress = {{1, 5, 1, 4.5, 1'700'000'000'000'009, "done"}};
+  more.progress = {{{1}, 5, 1, 4.5, 1'700'000'000'000'009, "done"}};
   ASSERT_TRUE(store->commit(more).ok());
   EXPECT_EQ(store->load()->jobs.at(0).progress.reason, "done");
 }
@@ -325,12 +348,37 @@ std::string everything_in(const std::string& path) {
   return text;
 }
 
-TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion3) {
+TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion4) {
   TemporaryFolder today;
   ASSERT_TRUE(opened(today.path())->commit(version3_rows()).ok());
   TemporaryFolder then;
-  run_sql(store_file(then.path()), std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows);
+  run_sql(store_file(then.path()),
+          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows + kVersion4);
   EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
+
+  Batch later;
+  later.progress = {{{1}, 3, 2, 4.5, 1'700'000'000'000'005, "preempted", StopCause::kPreempted}};
+  later.attempts = {version3_rows().attempts[0]};
+  later.attempts[0].state = 3;
+  later.attempts[0].ended_us = 1'700'000'000'000'004;
+  later.attempts[0].reason = "lost: its process vanished";
+  later.attempts[0].outcome = AttemptOutcome::kLost;
+  ASSERT_TRUE(opened(today.path())->commit(later).ok());
+  run_sql(store_file(then.path()), kVersion4Rows);
+  EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
+}
+
+// Else a flipped bit could make a lost attempt one that failed.
+TEST(SqliteStore, AnOutcomeThatWasChangedByOthersIsRefused) {
+  for (const std::string sql :
+       {"UPDATE attempts SET outcome=1 WHERE outcome=5", "UPDATE progress SET stop_cause=0"}) {
+    TemporaryFolder folder;
+    run_sql(store_file(folder.path()), std::string(kVersion1) + kVersion2 + kVersion3 +
+                                           kVersion3Rows + kVersion4 + kVersion4Rows);
+    ASSERT_TRUE(opened(folder.path())->load().ok());
+    run_sql(store_file(folder.path()), sql);
+    EXPECT_FALSE(opened(folder.path())->load().ok()) << sql;
+  }
 }
 
 TEST(SqliteStore, ADatabaseOfSomebodyElseIsRefused) {

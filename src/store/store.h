@@ -2,7 +2,7 @@
 //
 // Rows are plain records that describe themselves (base/record.h): tables and statements, checksums
 // and digests follow from what stands here. What a state or a kind means is the business of who
-// writes them. The format on disk is described in docs/concepts/live.md.
+// writes them. Values of enums are on disk. The format there is described in docs/concepts/live.md.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,41 @@ struct Table {
   bool once = false;  // written once: a second of that key is an error
 };
 
+// Why a job is being stopped to begin again. Digests of turns leave it and outcomes out: older
+// journals lack them, and the reason beside them is there.
+enum class StopCause : std::int64_t {
+  kNone = 0,       // it is not
+  kPreempted = 1,  // for another job or another layout, after its checkpoint command
+  kMemory = 2,     // it is projected to outgrow its slice
+  kDevice = 3,     // its slice or its GPU failed or is gone
+};
+
+// How an attempt ended.
+enum class AttemptOutcome : std::int64_t {
+  kNone = 0,    // it has not
+  kExited = 1,  // with an exit status or by a signal, and none of the following
+  kOutOfMemory = 2,
+  kTimeLimit = 3,
+  kNotStarted = 4,
+  kLost = 5,  // its process or its machine vanished
+};
+
 // What changes during the life of a job.
 struct JobProgress {
-  std::int64_t id = 0;
+  JobNumber id;
   std::int64_t state = 0;
   std::int64_t attempt = 0;  // the latest; 0: none yet
   double need_gib = 0;       // of memory, as believed
   std::int64_t changed_us = 0;
   std::string reason;  // why it is in that state
+  StopCause stop_cause = StopCause::kNone;
 
   static constexpr Table kTable{"progress"};
   static void fields(auto& row, auto&& visit) {
     visit_named(visit, "id", row.id, "state", row.state, "attempt", row.attempt, "need_gib",
                 row.need_gib, "changed_us", row.changed_us, "reason", row.reason);
+    visit(Field{.name = "stop_cause", .encoding = Encoding::kNamed, .digest = false},
+          row.stop_cause);
   }
   bool operator==(const JobProgress&) const = default;
 };
@@ -58,7 +80,7 @@ struct JobRow {
 
 // One start of a job.
 struct AttemptRow {
-  std::int64_t job = 0;
+  JobNumber job;
   std::int64_t number = 0;
   std::int64_t state = 0;
   std::string gpu;       // its UUID
@@ -72,6 +94,7 @@ struct AttemptRow {
   double peak_gib = 0;
   double energy_j = 0;
   std::string reason;  // of the end
+  AttemptOutcome outcome = AttemptOutcome::kNone;
 
   static constexpr Table kTable{"attempts", 2};
   static void fields(auto& row, auto&& visit) {
@@ -80,6 +103,7 @@ struct AttemptRow {
                 row.started_us, "ended_us", row.ended_us, "exit_code", row.exit_code, "signal",
                 row.signal, "peak_gib", row.peak_gib, "energy_j", row.energy_j, "reason",
                 row.reason);
+    visit(Field{.name = "outcome", .encoding = Encoding::kNamed, .digest = false}, row.outcome);
   }
   bool operator==(const AttemptRow&) const = default;
 };
@@ -117,7 +141,7 @@ struct IntentRow {
 struct EventRow {
   std::int64_t sequence = 0;  // ascending; given by whoever writes it
   std::int64_t at_us = 0;
-  std::int64_t job = 0;  // 0: of no job
+  JobNumber job;  // kNoJob: of none
   std::string kind;
   std::string text;
 
@@ -142,7 +166,7 @@ struct PeakRow {
   bool operator==(const PeakRow&) const = default;
 };
 
-// One turn of the daemon as it was taken, for a replay. Values of the kind are on disk.
+// One turn of the daemon as it was taken, for a replay.
 enum class TurnKind : std::int64_t {
   kStep = 0,
   kBegin = 1,  // a start of the daemon
@@ -186,7 +210,7 @@ struct Batch {
   std::vector<IntentRow> met_intents;  // by kind and subject
   std::vector<EventRow> events;
   std::vector<PeakRow> peaks;
-  std::vector<std::int64_t> forgotten_jobs;  // with their attempts and events
+  std::vector<JobNumber> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
 
   static void fields(auto& batch, auto&& visit) {
@@ -227,8 +251,8 @@ class Store {
   virtual Status commit(const Batch& batch) = 0;
 
   virtual Result<Contents> load() = 0;
-  // In order of sequence, the latest `most` of a job, or of all jobs when `job` is 0.
-  virtual Result<std::vector<EventRow>> events(std::int64_t job, std::size_t most) = 0;
+  // In order of sequence, the latest `most` of a job, or of all jobs when it is kNoJob.
+  virtual Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) = 0;
 
   // ---- the journal: turns, and the contents before the first of them
 

@@ -41,16 +41,17 @@ inline std::string random_text(Rng& rng, std::size_t most) {
 }
 
 inline JobProgress random_progress(Rng& rng, std::int64_t id) {
-  return {.id = id,
+  return {.id = {id},
           .state = static_cast<std::int64_t>(rng.below(9)),
           .attempt = static_cast<std::int64_t>(rng.below(4)),
           .need_gib = rng.uniform(0, 80),
           .changed_us = static_cast<std::int64_t>(rng.next() >> 2),
-          .reason = random_text(rng, 20)};
+          .reason = random_text(rng, 20),
+          .stop_cause = static_cast<StopCause>(rng.below(4))};
 }
 
 inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
-  return {.job = job,
+  return {.job = {job},
           .number = static_cast<std::int64_t>(rng.below(3)) + 1,
           .state = static_cast<std::int64_t>(rng.below(5)),
           .gpu = "GPU-" + random_text(rng, 8),
@@ -63,7 +64,8 @@ inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
           .signal = static_cast<std::int64_t>(rng.below(32)),
           .peak_gib = rng.uniform(0, 80),
           .energy_j = rng.uniform(0, 1e9),
-          .reason = random_text(rng, 20)};
+          .reason = random_text(rng, 20),
+          .outcome = static_cast<AttemptOutcome>(rng.below(6))};
 }
 
 // Batches as a daemon might write them: `jobs` grows with each, and so does the journal.
@@ -106,7 +108,10 @@ inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, st
     batch.peaks.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
   }
   for (std::uint64_t i = rng.below(5); i > 0; --i) {
-    batch.events.push_back({++events, known, static_cast<std::int64_t>(rng.below(4)), "started",
+    batch.events.push_back({++events,
+                            known,
+                            {static_cast<std::int64_t>(rng.below(4))},
+                            "started",
                             random_text(rng, 40)});
   }
   return batch;

@@ -44,7 +44,7 @@ void World::check_step() {
 
 // I1, I2: an accepted job is there, and moves along the arrows.
 void World::check_jobs() {
-  for (const std::int64_t id : acknowledged_) {
+  for (const JobNumber id : acknowledged_) {
     const control::Job* job = controller_->find(id);
     if (job == nullptr) return wrong(fmt::format("job {} is lost", id));
     const auto before = seen_.find(id);
@@ -82,7 +82,7 @@ void World::check_jobs() {
         return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
       };
       if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", id));
-      if (last.reason.starts_with("out of memory") &&
+      if (last.outcome == store::AttemptOutcome::kOutOfMemory &&
           of(job.attempts[i].profile) <= of(last.profile)) {
         wrong(fmt::format("job {} was out of memory and is given no more", id));
       }
@@ -92,7 +92,7 @@ void World::check_jobs() {
 
 // I11: a slice is kept for one job at most, and for one that waits or is being stopped.
 void World::check_claims() {
-  std::map<std::uint32_t, std::int64_t> claimed;
+  std::map<std::uint32_t, JobNumber> claimed;
   for (const auto& [id, job] : controller_->jobs()) {
     const auto slice = controller_->claim_of(id);
     if (!slice) continue;
@@ -155,7 +155,7 @@ void World::check_slices() {
 
 // P2, I4: no attempt twice, no job in two places, no process that nobody knows.
 void World::check_processes() {
-  std::set<std::int64_t> running;
+  std::set<JobNumber> running;
   for (const auto& [key, process] : processes_) {
     if (process.starts > 1) wrong(fmt::format("attempt {} began twice", launch::text_of(key)));
     if (!process.running) continue;
@@ -193,6 +193,23 @@ void World::check_store() {
                       static_cast<std::size_t>(row.number) <= job->attempts.size() &&
                       job->attempts[static_cast<std::size_t>(row.number - 1)].state == row.state;
     if (!same) wrong(fmt::format("attempt {}.{} differs in the store", row.job, row.number));
+  }
+}
+
+// I13: before version 4 a store had words only, and they say the same. Digests hold the words, so
+// they stay.
+void World::check_older_store(const store::Contents& contents) {
+  store::Contents older = contents;
+  for (store::JobRow& row : older.jobs) row.progress.stop_cause = {};
+  for (store::AttemptRow& row : older.attempts) row.outcome = {};
+  control::JobTable today;
+  control::JobTable then;
+  if (!today.read(contents) || !then.read(older)) return;  // restore() says so
+  for (const auto& [id, job] : today.all()) {
+    const control::Job& other = then.at(id);
+    if (job.progress != other.progress || job.attempts != other.attempts) {
+      wrong(fmt::format("job {} ends or stops in another way in an older store", id));
+    }
   }
 }
 
@@ -250,7 +267,7 @@ void World::check_end() {
 
 void World::tell_last_events() {
   constexpr std::size_t kEvents = 40;
-  const auto events = store_.events(0, kEvents);
+  const auto events = store_.events(kNoJob, kEvents);
   for (const store::EventRow& event : *events) {
     *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,
                            event.kind, event.text);

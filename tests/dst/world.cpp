@@ -73,6 +73,7 @@ void World::boot() {
   if (rng_.below(8) == 0) CHECK(store_.begin_journal_anew().ok());
   recorder_ = std::make_unique<control::Recorder>(*store_.journal_size());
   const auto contents = store_.load();
+  check_older_store(*contents);
   for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
     begun.attempts.push_back(find(key));
   }
@@ -129,7 +130,7 @@ bool World::perform(control::Turn turn, bool faults) {
   const Status committed = store_.commit(turn.batch);
   if (!committed) wrong("commit: " + committed.error().message);
   for (const auto& progress : turn.batch.progress) {
-    mix(static_cast<std::uint64_t>(progress.id * 16 + progress.state));
+    mix(static_cast<std::uint64_t>(progress.id.value * 16 + progress.state));
   }
   for (const auto& event : turn.batch.events) {
     mix(event.kind + event.text);
@@ -208,10 +209,10 @@ void World::launch(const control::Launch& launch) {
 
 // ---- what happens by itself
 
-World::JobTruth& World::truth_of(std::int64_t job) {
+World::JobTruth& World::truth_of(JobNumber job) {
   JobTruth& truth = truths_[job];
   if (truth.length == Micros{}) {
-    Rng rng(seed_, 1000 + static_cast<std::uint64_t>(job));
+    Rng rng(seed_, 1000 + static_cast<std::uint64_t>(job.value));
     const double most = most_gib_;
     truth.length = Micros::seconds(static_cast<std::int64_t>(1 + rng.below(120)));
     truth.peak_gib = rng.uniform(0.1, most * 0.95);

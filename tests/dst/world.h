@@ -134,7 +134,7 @@ class World {
   double used_gib(launch::AttemptKey key, const Process& process) const;
   void move_processes();
   DeviceSlice* slice_at(GpuId gpu, const std::string& uuid);
-  JobTruth& truth_of(std::int64_t job);
+  JobTruth& truth_of(JobNumber job);
   void remove_slice(GpuId gpu, std::string uuid);
   void mix(std::uint64_t value);
   void mix(const std::string& text);
@@ -148,6 +148,7 @@ class World {
   void check_slices();
   void check_processes();
   void check_store();
+  void check_older_store(const store::Contents& contents);
   void check_end();
   std::string description() const;
   void wrong(const std::string& what);
@@ -172,7 +173,7 @@ class World {
   std::vector<bool> hung_;     // does not answer; what is on it stays
   std::vector<bool> drained_;  // takes no new jobs until it is reset
   std::map<launch::AttemptKey, Process> processes_;
-  std::map<std::int64_t, JobTruth> truths_;
+  std::map<JobNumber, JobTruth> truths_;
   std::uint32_t next_gi_ = 1;
   std::set<std::string> foreign_uuids_;  // that must still be there
 
@@ -186,10 +187,10 @@ class World {
 
   // What clients know.
   std::map<std::string, PendingSubmit> unanswered_;  // by key; tried again until answered
-  std::map<std::string, std::vector<std::int64_t>> answered_;
-  std::set<std::int64_t> acknowledged_;
-  std::map<std::int64_t, control::JobState> seen_;
-  std::set<std::int64_t> cancelled_;
+  std::map<std::string, std::vector<JobNumber>> answered_;
+  std::set<JobNumber> acknowledged_;
+  std::map<JobNumber, control::JobState> seen_;
+  std::set<JobNumber> cancelled_;
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 

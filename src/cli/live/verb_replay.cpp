@@ -39,7 +39,8 @@ class Shown {
  public:
   Shown(const Values& values, Console& console) : console_(console) {
     json_ = values.has_switch("json");
-    if (values.is_set("job-id")) job_ = static_cast<std::int64_t>(values.count("job-id"));
+    if (values.is_set("job-id"))
+      job_ = JobNumber{static_cast<std::int64_t>(values.count("job-id"))};
     if (values.is_set("last")) last_ = static_cast<std::size_t>(values.count("last"));
   }
 
@@ -65,7 +66,7 @@ class Shown {
  private:
   Console& console_;
   bool json_ = false;
-  std::optional<std::int64_t> job_;
+  std::optional<JobNumber> job_;
   std::optional<std::size_t> last_;
   std::deque<Json> turns_;
   std::deque<std::string> texts_;

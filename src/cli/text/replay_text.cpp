@@ -9,10 +9,10 @@ namespace {
 
 using control::ReplayedTurn;
 
-// A line, and the job it is about; 0: none.
+// A line, and the job it is about.
 struct Line {
   std::string text;
-  std::int64_t job = 0;
+  JobNumber job = kNoJob;
 };
 
 std::string place(const ReplayedTurn& turn, GpuId gpu, mig::Placement placement) {
@@ -113,12 +113,12 @@ Line line_of(const ReplayedTurn& turn, const control::Destroy& destroy) {
 }
 
 Line line_of(const control::Reply& reply) {
-  const std::int64_t job = reply.jobs.size() == 1 ? reply.jobs.front() : 0;
+  const JobNumber job = reply.jobs.size() == 1 ? reply.jobs.front() : kNoJob;
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
                     reply.kind == control::Reply::Kind::kCancelled;
   if (!good) return {"refuse: " + reply.message};
-  return {job != 0 ? fmt::format("answer: job {}", job)
-                   : fmt::format("answer: {} jobs", reply.jobs.size()),
+  return {job != kNoJob ? fmt::format("answer: job {}", job)
+                        : fmt::format("answer: {} jobs", reply.jobs.size()),
           job};
 }
 
@@ -129,7 +129,7 @@ bool is_routine(const control::Input& input) {
 
 }  // namespace
 
-TurnLines lines_of(const ReplayedTurn& turn, std::optional<std::int64_t> job) {
+TurnLines lines_of(const ReplayedTurn& turn, std::optional<JobNumber> job) {
   TurnLines lines;
   const auto wanted = [&](const Line& line) { return !job || line.job == *job; };
   for (const control::Reply& reply : turn.turn.replies) {
@@ -137,7 +137,7 @@ TurnLines lines_of(const ReplayedTurn& turn, std::optional<std::int64_t> job) {
     if (wanted(line)) lines.out.push_back(line.text);
   }
   for (const store::EventRow& event : turn.turn.batch.events) {
-    const std::string of = event.job == 0 ? "" : fmt::format("job {} ", event.job);
+    const std::string of = event.job == kNoJob ? "" : fmt::format("job {} ", event.job);
     const Line line{fmt::format("{}{}: {}", of, event.kind, event.text), event.job};
     if (wanted(line)) lines.out.push_back(line.text);
   }
@@ -148,7 +148,7 @@ TurnLines lines_of(const ReplayedTurn& turn, std::optional<std::int64_t> job) {
   // A reading is told where something followed from the turn.
   for (const control::Input& input : turn.inputs) {
     const Line line = std::visit([&](const auto& each) { return line_of(turn, each); }, input);
-    const bool told = job ? line.job == *job || (line.job == 0 && !lines.out.empty())
+    const bool told = job ? line.job == *job || (line.job == kNoJob && !lines.out.empty())
                           : !is_routine(input) || !lines.out.empty();
     if (told) lines.in.push_back(line.text);
   }

@@ -17,7 +17,7 @@ struct TurnLines {
 };
 
 // With a job, only what concerns it.
-TurnLines lines_of(const control::ReplayedTurn& turn, std::optional<std::int64_t> job);
+TurnLines lines_of(const control::ReplayedTurn& turn, std::optional<JobNumber> job);
 
 nlohmann::ordered_json turn_json(const control::ReplayedTurn& turn, const TurnLines& lines);
 

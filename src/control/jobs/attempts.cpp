@@ -15,8 +15,8 @@ namespace partita::control {
 namespace {
 
 using cluster::SliceId;
-
-constexpr std::string_view kLost = "lost: ";
+using store::AttemptOutcome;
+using store::StopCause;
 
 // What frameworks say when an allocation on the device fails.
 constexpr std::array<std::string_view, 6> kMemoryMessages{"out of memory",
@@ -126,13 +126,14 @@ void Attempts::began(Job& job, const launch::Report& report) {
 
 // The process is no more, or never was: the slice is free and the books of the attempt are closed.
 // `ended`: when it was, where that is known; long ago, perhaps, if there was no daemon.
-void Attempts::close(Job& job, std::string reason, Micros ended) {
+void Attempts::close(Job& job, AttemptOutcome outcome, std::string reason, Micros ended) {
   store::AttemptRow& attempt = job.attempt();
   attempt.state = static_cast<std::int64_t>(AttemptState::kEnded);
   const std::int64_t least = std::min(attempt.started_us, state_.now.count);
   attempt.ended_us =
       ended == Micros{} ? state_.now.count : std::clamp(ended.count, least, state_.now.count);
   attempt.reason = std::move(reason);
+  attempt.outcome = outcome;
   state_.turn.touch_attempt(job);
   const launch::AttemptKey key{job.id, attempt.number};
   state_.turn.met("launch", launch::text_of(key));
@@ -157,7 +158,7 @@ void Attempts::leave_slice(Job& job) {
 void Attempts::did_not_begin(Job& job, const launch::Report& report) {
   const bool impossible = !report.message.empty();
   const std::string why = impossible ? report.message : "never started";
-  close(job, why);
+  close(job, AttemptOutcome::kNotStarted, why);
   if (job.state() == JobState::kCancelling) {
     return flow_.end(job, JobState::kCancelled, "before it began");
   }
@@ -194,11 +195,13 @@ void Attempts::ended(Job& job, const launch::Report& report) {
     state_.turn.write(state_.memory.learn(job.spec, job.owner, attempt.peak_gib));
     if (attempt.number == 1 && before == JobState::kRunning) lengths.learn(job);
   }
-  close(job,
-        report.over_time ? "time limit, " + how
-        : memory         ? "out of memory, " + how
-                         : how,
-        report.at);
+  if (report.over_time) {
+    close(job, AttemptOutcome::kTimeLimit, "time limit, " + how, report.at);
+  } else if (memory) {
+    close(job, AttemptOutcome::kOutOfMemory, "out of memory, " + how, report.at);
+  } else {
+    close(job, AttemptOutcome::kExited, how, report.at);
+  }
   if (before == JobState::kCancelling) return flow_.end(job, JobState::kCancelled, how);
   if (report.over_time) {
     const Micros limit = job.spec.time_limit.value_or(state_.options.limits.time_limit_max);
@@ -242,10 +245,10 @@ void Attempts::begin_again_larger(Job& job) {
 
 // REQUIRES: nothing of the attempt runs any more.
 void Attempts::lose(Job& job, const std::string& why) {
-  close(job, std::string(kLost) + why);
+  close(job, AttemptOutcome::kLost, "lost: " + why);
   if (job.state() == JobState::kCancelling) return flow_.end(job, JobState::kCancelled, why);
-  const auto losses = std::ranges::count_if(
-      job.attempts, [](const store::AttemptRow& row) { return row.reason.starts_with(kLost); });
+  const auto losses =
+      std::ranges::count(job.attempts, AttemptOutcome::kLost, &store::AttemptRow::outcome);
   if (losses > state_.options.limits.losses_max ||
       job.progress.attempt >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kLost, why);
@@ -270,7 +273,7 @@ void Attempts::stop_on(SliceId slice, const std::string& why) {
   if (job == nullptr) return;
   state_.turn.event(job->id, "stopping", why);
   if (may_move(job->state(), JobState::kRestarting)) {
-    flow_.move_to(*job, JobState::kRestarting, why);
+    flow_.move_to(*job, JobState::kRestarting, why, StopCause::kDevice);
   }
   stop(*job, false);
 }
@@ -329,7 +332,8 @@ void Attempts::restart_early(Job& job, double projected_gib, double capacity_gib
       fmt::format("uses {:.2f} GiB and is projected to need {:.2f} of {:g} GiB: stopped before "
                   "it fails",
                   job.trend.last_gib(), projected_gib, capacity_gib));
-  flow_.move_to(job, JobState::kRestarting, "its memory is projected to outgrow the slice");
+  flow_.move_to(job, JobState::kRestarting, "its memory is projected to outgrow the slice",
+                StopCause::kMemory);
   stop(job, true);
   if (PLANTED(requeue_before_exit)) {
     leave_slice(job);

@@ -37,7 +37,7 @@ class Attempts {
   void did_not_begin(Job& job, const launch::Report& report);
   void ended(Job& job, const launch::Report& report);
   void lose(Job& job, const std::string& why);
-  void close(Job& job, std::string reason, Micros ended = {});
+  void close(Job& job, store::AttemptOutcome outcome, std::string reason, Micros ended = {});
   bool out_of_memory(const Job& job, const launch::Report& report) const;
   void begin_again_larger(Job& job);
   void restart_early(Job& job, double projected_gib, double capacity_gib);

@@ -37,7 +37,7 @@ std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
 }
 
 void JobFlow::take(const Submit& submit) {
-  const std::vector<std::int64_t>* known = state_.jobs.with_key(submit.owner, submit.key);
+  const std::vector<JobNumber>* known = state_.jobs.with_key(submit.owner, submit.key);
   if (PLANTED(accept_key_twice)) known = nullptr;
   if (known != nullptr) {
     return state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, *known);
@@ -45,7 +45,7 @@ void JobFlow::take(const Submit& submit) {
   if (auto refused = refusal(submit)) {
     return state_.turn.reply(submit.ticket, refused->kind, {}, std::move(refused->message));
   }
-  std::vector<std::int64_t> ids;
+  std::vector<JobNumber> ids;
   for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit).id);
   state_.jobs.set_key(submit.owner, submit.key, ids);
   state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, std::move(ids));
@@ -64,15 +64,16 @@ Job& JobFlow::add(const Submit& submit) {
                                                  submit.spec.name)
                                    : "its memory is unknown: begins on the smallest slice");
   const workload::Job seen = as_policy_job(job.spec, job.submitted, need);
-  state_.jobs.set_handle(job, state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id)},
-                                                state_.memory.fitting(need)));
+  state_.jobs.set_handle(job,
+                         state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)},
+                                           state_.memory.fitting(need)));
   state_.policies.job_arrived(state_.view, job.handle);
   state_.note_event();
   return job;
 }
 
-void JobFlow::move_to(Job& job, JobState to, std::string reason) {
-  state_.jobs.set_state(job, to, std::move(reason), state_.now);
+void JobFlow::move_to(Job& job, JobState to, std::string reason, store::StopCause cause) {
+  state_.jobs.set_state(job, to, std::move(reason), state_.now, cause);
   state_.active[job.handle].resumable = may_be_moved(job);
   state_.turn.touch(job);
 }

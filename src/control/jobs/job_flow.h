@@ -13,7 +13,9 @@ class JobFlow {
 
   void take(const Submit& submit);
 
-  void move_to(Job& job, JobState to, std::string reason);
+  // `cause`: of a restart, and of nothing else.
+  void move_to(Job& job, JobState to, std::string reason,
+               store::StopCause cause = store::StopCause::kNone);
   // REQUIRES: it holds no slice any more.
   void end(Job& job, JobState as, std::string reason);
   // It waits again. REQUIRES: it holds no slice any more and policies do not count on it, unless it

@@ -9,8 +9,24 @@
 namespace partita::control {
 namespace {
 
-Error incomplete(std::int64_t id) {
+Error incomplete(JobNumber id) {
   return {fmt::format("job {} of the store is incomplete", id)};
+}
+
+// ---- Stores before version 4 say how an attempt ended and why a job is stopped in words only.
+
+store::AttemptOutcome outcome_in_words(const store::AttemptRow& row) {
+  if (row.reason.starts_with("lost: ")) return store::AttemptOutcome::kLost;
+  if (row.reason.starts_with("out of memory, ")) return store::AttemptOutcome::kOutOfMemory;
+  if (row.reason.starts_with("time limit, ")) return store::AttemptOutcome::kTimeLimit;
+  const bool ran = row.exit_code >= 0 || row.signal != 0;
+  return ran ? store::AttemptOutcome::kExited : store::AttemptOutcome::kNotStarted;
+}
+
+store::StopCause cause_in_words(const std::string& reason) {
+  if (reason.starts_with("preempted")) return store::StopCause::kPreempted;
+  const bool memory = reason.starts_with("its memory is projected");
+  return memory ? store::StopCause::kMemory : store::StopCause::kDevice;
 }
 
 }  // namespace
@@ -19,25 +35,25 @@ bool Job::length_known() const {
   return std::ranges::any_of(spec.times, [](const auto& time) { return time.has_value(); });
 }
 
-const Job* JobTable::find(std::int64_t id) const {
+const Job* JobTable::find(JobNumber id) const {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-Job* JobTable::find(std::int64_t id) {
+Job* JobTable::find(JobNumber id) {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const std::vector<std::int64_t>* JobTable::with_key(const launch::Owner& owner,
-                                                    const std::string& key) const {
+const std::vector<JobNumber>* JobTable::with_key(const launch::Owner& owner,
+                                                 const std::string& key) const {
   if (key.empty()) return nullptr;
   const auto found = keys_.find({owner.uid, key});
   return found == keys_.end() ? nullptr : &found->second;
 }
 
 void JobTable::set_key(const launch::Owner& owner, const std::string& key,
-                       std::vector<std::int64_t> ids) {
+                       std::vector<JobNumber> ids) {
   if (!key.empty()) keys_[{owner.uid, key}] = std::move(ids);
 }
 
@@ -55,7 +71,7 @@ std::optional<std::string> JobTable::no_room_for(const launch::Owner& owner, std
 
 Job& JobTable::add(const launch::Owner& owner, const std::string& key, const JobSpec& spec,
                    Micros now) {
-  const std::int64_t id = next_job_++;
+  const JobNumber id{next_job_.value++};
   Job& job = jobs_[id];
   job.id = id;
   job.submitted = now;
@@ -76,13 +92,16 @@ void JobTable::set_handle(Job& job, cluster::JobHandle handle) {
   id_of_handle_[handle.value] = job.id;
 }
 
-void JobTable::set_state(Job& job, JobState state, std::string reason, Micros now) {
+void JobTable::set_state(Job& job, JobState state, std::string reason, Micros now,
+                         store::StopCause cause) {
   CHECK(may_move(job.state(), state));
+  CHECK((state == JobState::kRestarting) == (cause != store::StopCause::kNone));
   --counts_[static_cast<std::size_t>(job.state())];
   ++counts_[static_cast<std::size_t>(state)];
   job.progress.state = static_cast<std::int64_t>(state);
   job.progress.changed_us = now.count;
   job.progress.reason = std::move(reason);
+  job.progress.stop_cause = cause;
 }
 
 void JobTable::note_ended(Job& job) {
@@ -92,11 +111,11 @@ void JobTable::note_ended(Job& job) {
   --jobs_of_user_[job.owner.uid];
 }
 
-std::vector<std::int64_t> JobTable::forget_oldest(std::size_t kept_max,
-                                                  const std::set<std::int64_t>& unwritten) {
-  std::vector<std::int64_t> forgotten;
+std::vector<JobNumber> JobTable::forget_oldest(std::size_t kept_max,
+                                               const std::set<JobNumber>& unwritten) {
+  std::vector<JobNumber> forgotten;
   while (ended_.size() > kept_max) {
-    const std::int64_t id = ended_.front();
+    const JobNumber id = ended_.front();
     ended_.pop_front();
     if (unwritten.contains(id)) {  // its row is in this very batch
       ended_.push_back(id);
@@ -139,9 +158,13 @@ Status JobTable::read_jobs(const store::Contents& contents) {
     job.key = row.key;
     job.spec = *std::move(spec);
     job.progress = row.progress;
+    const bool unsaid = row.progress.stop_cause == store::StopCause::kNone;
+    if (unsaid && job.state() == JobState::kRestarting) {
+      job.progress.stop_cause = cause_in_words(row.progress.reason);
+    }
     ++counts_[static_cast<std::size_t>(job.state())];
     if (!job.key.empty()) keys_[{job.owner.uid, job.key}].push_back(job.id);
-    next_job_ = std::max(next_job_, job.id + 1);
+    next_job_ = std::max(next_job_, JobNumber{job.id.value + 1});
     if (!has_ended(job.state())) ++jobs_of_user_[job.owner.uid];
   }
   return {};
@@ -151,7 +174,11 @@ Status JobTable::read_attempts(const store::Contents& contents) {
   for (const store::AttemptRow& row : contents.attempts) {
     Job* job = find(row.job);
     if (job == nullptr) return incomplete(row.job);
-    job->attempts.push_back(row);
+    store::AttemptRow& attempt = job->attempts.emplace_back(row);
+    const bool ended = row.state == static_cast<std::int64_t>(AttemptState::kEnded);
+    if (ended && row.outcome == store::AttemptOutcome::kNone) {
+      attempt.outcome = outcome_in_words(row);
+    }
   }
   for (const auto& [id, job] : jobs_) {
     if (static_cast<std::int64_t>(job.attempts.size()) != job.progress.attempt) {

@@ -23,7 +23,7 @@ namespace partita::control {
 enum class AttemptState : std::uint8_t { kIntended = 0, kRunning = 1, kStopping = 2, kEnded = 3 };
 
 struct Job {
-  std::int64_t id = 0;
+  JobNumber id;
   Micros submitted;
   launch::Owner owner;
   std::string key;
@@ -44,11 +44,11 @@ struct Job {
 
 class JobTable {
  public:
-  const std::map<std::int64_t, Job>& all() const { return jobs_; }
-  std::map<std::int64_t, Job>& all() { return jobs_; }
-  const Job* find(std::int64_t id) const;
-  Job* find(std::int64_t id);
-  Job& at(std::int64_t id) { return jobs_.at(id); }
+  const std::map<JobNumber, Job>& all() const { return jobs_; }
+  std::map<JobNumber, Job>& all() { return jobs_; }
+  const Job* find(JobNumber id) const;
+  Job* find(JobNumber id);
+  Job& at(JobNumber id) { return jobs_.at(id); }
   // The job that policies know by this handle.
   Job& of(cluster::JobHandle handle) { return jobs_.at(id_of_handle_[handle.value]); }
   // Null when there is none.
@@ -59,24 +59,24 @@ class JobTable {
   std::size_t count(JobState state) const { return counts_[static_cast<std::size_t>(state)]; }
   std::size_t not_ended() const { return jobs_.size() - ended_.size(); }
   // The jobs that a submission with this key made; null when there was none.
-  const std::vector<std::int64_t>* with_key(const launch::Owner& owner,
-                                            const std::string& key) const;
+  const std::vector<JobNumber>* with_key(const launch::Owner& owner, const std::string& key) const;
   // Why that many more jobs of the user cannot be taken.
   std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count,
                                          const Limits& limits) const;
 
   // Its state and reason are still to be set; it counts as queued.
   Job& add(const launch::Owner& owner, const std::string& key, const JobSpec& spec, Micros now);
-  void set_key(const launch::Owner& owner, const std::string& key, std::vector<std::int64_t> ids);
+  void set_key(const launch::Owner& owner, const std::string& key, std::vector<JobNumber> ids);
   // Policies know the job by the handle from now on.
   void set_handle(Job& job, cluster::JobHandle handle);
-  void set_state(Job& job, JobState state, std::string reason, Micros now);
+  // `cause`: of a restart, and of nothing else.
+  void set_state(Job& job, JobState state, std::string reason, Micros now,
+                 store::StopCause cause = store::StopCause::kNone);
   // Follows set_state() to one that ends it.
   void note_ended(Job& job);
   // Of the ended jobs beyond `kept_max` the oldest go, up to the first whose row is still to be
   // written.
-  std::vector<std::int64_t> forget_oldest(std::size_t kept_max,
-                                          const std::set<std::int64_t>& unwritten);
+  std::vector<JobNumber> forget_oldest(std::size_t kept_max, const std::set<JobNumber>& unwritten);
 
   // What the store holds. REQUIRES: the table is empty.
   Status read(const store::Contents& contents);
@@ -87,13 +87,13 @@ class JobTable {
   Status read_jobs(const store::Contents& contents);
   Status read_attempts(const store::Contents& contents);
 
-  std::map<std::int64_t, Job> jobs_;
-  std::vector<std::int64_t> id_of_handle_;
-  std::deque<std::int64_t> ended_;                     // in order of ending
+  std::map<JobNumber, Job> jobs_;
+  std::vector<JobNumber> id_of_handle_;
+  std::deque<JobNumber> ended_;                        // in order of ending
   std::map<std::uint32_t, std::size_t> jobs_of_user_;  // that have not ended
-  std::map<Key, std::vector<std::int64_t>> keys_;
+  std::map<Key, std::vector<JobNumber>> keys_;
   std::array<std::size_t, kJobStates> counts_{};
-  std::int64_t next_job_ = 1;
+  JobNumber next_job_{1};
 };
 
 }  // namespace partita::control

@@ -34,7 +34,7 @@ device::Instance random_instance(Rng& rng) {
 launch::Report random_report(Rng& rng) {
   launch::Report report;
   report.kind = static_cast<launch::Report::Kind>(rng.below(4));
-  report.key = {static_cast<std::int64_t>(rng.below(1000)), 2};
+  report.key = {{static_cast<std::int64_t>(rng.below(1000))}, 2};
   report.pid = static_cast<int>(rng.below(1 << 22));
   report.exit_code = static_cast<int>(rng.below(200)) - 1;
   report.at = Micros{static_cast<std::int64_t>(rng.next() >> 1)};
@@ -73,7 +73,7 @@ Input random_input(Rng& rng) {
       return submit;
     }
     case 1:
-      return Cancel{rng.next() >> 1, static_cast<std::int64_t>(rng.below(99))};
+      return Cancel{rng.next() >> 1, {static_cast<std::int64_t>(rng.below(99))}};
     case 2:
       return random_report(rng);
     case 3: {
@@ -229,7 +229,7 @@ TEST(Journal, EverythingATurnSaysIsInItsDigest) {
   EXPECT_TRUE(changed([](Turn& t) { t.batch.met_intents.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.batch.events.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.batch.peaks.emplace_back(); }));
-  EXPECT_TRUE(changed([](Turn& t) { t.batch.forgotten_jobs.push_back(1); }));
+  EXPECT_TRUE(changed([](Turn& t) { t.batch.forgotten_jobs.push_back({1}); }));
   EXPECT_TRUE(changed([](Turn& t) { t.replies.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.effects.emplace_back(Stop{}); }));
   EXPECT_FALSE(changed([](Turn& t) { t.batch.turns.emplace_back(); }));
@@ -248,7 +248,7 @@ Turn full_turn() {
   Turn turn;
   store::JobRow job;
   job.progress = {
-      .id = 1, .state = 2, .attempt = 3, .need_gib = 4.5, .changed_us = 5, .reason = "six"};
+      .id = {1}, .state = 2, .attempt = 3, .need_gib = 4.5, .changed_us = 5, .reason = "six"};
   job.submitted_us = 7;
   job.uid = 8;
   job.gid = 9;
@@ -257,7 +257,7 @@ Turn full_turn() {
   job.spec = "twelve";
   turn.batch.new_jobs = {job};
   turn.batch.progress = {job.progress};
-  turn.batch.attempts = {{.job = 1,
+  turn.batch.attempts = {{.job = {1},
                           .number = 2,
                           .state = 3,
                           .gpu = "GPU-4",
@@ -275,13 +275,13 @@ Turn full_turn() {
   turn.batch.gone_instances = {{"GPU-7", 8}};
   turn.batch.intents = {{"launch", "9.1", 10}};
   turn.batch.met_intents = {{"stop", "11.1", 12}};
-  turn.batch.events = {{13, 14, 15, "kind", "text"}};
+  turn.batch.events = {{13, 14, {15}, "kind", "text"}};
   turn.batch.peaks = {{16, "name", 17.5}};
-  turn.batch.forgotten_jobs = {18, 19};
+  turn.batch.forgotten_jobs = {{18}, {19}};
   turn.batch.turns = {{20, 21, store::TurnKind::kBegin, 22, "inputs"}};
-  turn.replies = {{23, Reply::Kind::kFull, {24, 25}, "message"}};
+  turn.replies = {{23, Reply::Kind::kFull, {{24}, {25}}, "message"}};
   Launch launch;
-  launch.start.key = {26, 27};
+  launch.start.key = {{26}, 27};
   launch.start.argv = {"a", "b"};
   launch.start.environment = {"C=d"};
   launch.start.directory = "/e";
