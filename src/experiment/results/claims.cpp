@@ -1,5 +1,7 @@
 #include "experiment/results/claims.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/text.h"
 
@@ -78,45 +80,38 @@ std::vector<double> values_of(std::span<const RunRecord> records, const Claim& c
   return values;
 }
 
-JudgedClaim judge_gain(const Claim& claim, std::span<const RunRecord> records) {
-  const std::vector<double> policy = values_of(records, claim, claim.policy);
-  const std::vector<double> other = values_of(records, claim, claim.other);
+// How much more than the reference, as `shown` makes the claim's figure of a share.
+JudgedClaim judge_share(const Claim& claim, std::span<const double> values,
+                        std::span<const double> reference, double (*shown)(double share)) {
   JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
-  if (policy.empty() || policy.size() != other.size()) return judged;
-  const auto change = relative_difference(policy, other);
-  if (!change) return judged;
-  judged.ours = -100 * change->share;
-  if (change->interval) {
-    judged.interval = Interval{-100 * change->interval->high, -100 * change->interval->low};
+  if (values.empty() || values.size() != reference.size()) return judged;
+  const auto more = relative_difference(values, reference);
+  if (!more) return judged;
+  judged.ours = shown(more->share);
+  if (more->interval) {
+    const auto [low, high] = std::minmax({shown(more->interval->low), shown(more->interval->high)});
+    judged.interval = Interval{low, high};
   }
   return judged;
 }
 
+JudgedClaim judge_gain(const Claim& claim, std::span<const RunRecord> records) {
+  return judge_share(claim, values_of(records, claim, claim.policy),
+                     values_of(records, claim, claim.other),
+                     [](double share) { return -100 * share; });
+}
+
 JudgedClaim judge_ratio(const Claim& claim, std::span<const RunRecord> records) {
-  const std::vector<double> policy = values_of(records, claim, claim.policy);
-  const std::vector<double> other = values_of(records, claim, claim.other);
-  JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
-  if (policy.empty() || policy.size() != other.size()) return judged;
-  const auto more = relative_difference(other, policy);
-  if (!more) return judged;
-  judged.ours = 1 + more->share;
-  if (more->interval) judged.interval = Interval{1 + more->interval->low, 1 + more->interval->high};
-  return judged;
+  return judge_share(claim, values_of(records, claim, claim.other),
+                     values_of(records, claim, claim.policy),
+                     [](double share) { return 1 + share; });
 }
 
 JudgedClaim judge_over_bound(const Claim& claim, std::span<const RunRecord> records,
                              std::span<const RunRecord> bounds) {
-  const std::vector<double> policy = values_of(records, claim, claim.policy);
-  const std::vector<double> bound = values_of(bounds, claim, std::string(kBoundName));
-  JudgedClaim judged{&claim, 0, {}, ClaimVerdict::kNotReproduced};
-  if (policy.empty() || policy.size() != bound.size()) return judged;
-  const auto more = relative_difference(policy, bound);
-  if (!more) return judged;
-  judged.ours = 100 * more->share;
-  if (more->interval) {
-    judged.interval = Interval{100 * more->interval->low, 100 * more->interval->high};
-  }
-  return judged;
+  return judge_share(claim, values_of(records, claim, claim.policy),
+                     values_of(bounds, claim, std::string(kBoundName)),
+                     [](double share) { return 100 * share; });
 }
 
 JudgedClaim judge_mean(const Claim& claim, std::span<const RunRecord> records) {
