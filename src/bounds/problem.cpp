@@ -22,6 +22,8 @@ std::size_t mode_of(const std::vector<Mode>& modes, const mig::Profile& profile)
   return modes.size();
 }
 
+// Profiles of the same shape are one mode, with the most memory that any of them has: a bound may
+// allow more than the GPU does, never less.
 std::vector<Mode> modes_of(const mig::GpuModel& model) {
   std::vector<Mode> modes;
   for (const mig::Profile& profile : model.profiles) {

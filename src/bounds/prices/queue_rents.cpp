@@ -11,6 +11,8 @@ struct Served {
   bool late = false;
 };
 
+// Jobs one after another, each with the whole fleet. No schedule has to look like this: it only says
+// where the queue is long, and any prices prove a bound.
 std::vector<Served> serve(const Problem& problem) {
   const double speed = static_cast<double>(problem.compute_slices) * problem.gpus;
   std::vector<Served> served;
@@ -40,6 +42,7 @@ std::vector<Served> serve(const Problem& problem) {
 std::vector<double> queue_rents(const Problem& problem, const PriceGrid& grid) {
   const std::vector<Served> served = serve(problem);
   std::vector<double> rents(grid.intervals(), 0);
+  // From the last to the first: how many late jobs follow without a break.
   double late = 0;
   for (std::size_t i = served.size(); i-- > 0;) {
     if (i + 1 < served.size() && served[i].end < served[i + 1].begin) late = 0;

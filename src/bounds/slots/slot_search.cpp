@@ -337,6 +337,7 @@ void Search::try_order(const std::vector<double>& targets) {
   best_s_ = std::min(best_s_, cost);
 }
 
+// Columns that are worth the least go; what they bounded stays bounded by the prices of each case.
 void Search::purge(const LpAnswer& answer) {
   std::vector<std::pair<double, std::size_t>> ranked;
   for (std::size_t column = lasting_; column < plans_.size(); ++column) {
@@ -386,6 +387,8 @@ SlotTree Search::tree() const {
   return tree;
 }
 
+// Best first: the case with the least bound is divided, because that is the bound of the whole.
+// Whenever it stops, what it has proven holds; dividing further only raises it.
 TreeFound Search::run(const std::vector<double>& prices, double prices_slot) {
   Case whole;
   whole.ranges.assign(jobs(), {0, program_.slots});

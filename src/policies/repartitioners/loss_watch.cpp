@@ -8,6 +8,7 @@ namespace partita::policies {
 namespace {
 
 constexpr Micros kDay = Micros::seconds(86'400);
+// Both forecasts of a change end when their last job does: a bound for jobs that never would.
 constexpr Micros kShadowDrainMax = Micros::seconds(30 * 86'400);
 
 }  // namespace
@@ -22,6 +23,8 @@ void LossWatch::begin() {
   as_asked_.reset();
 }
 
+// Every stride-th GPU stands for its neighbours and gets every stride-th job, so the load of a GPU
+// is that of the fleet, and the cost of watching does not grow with it.
 void LossWatch::start(const decide::View& view) {
   const std::size_t gpus = base_.size();
   seen_.clear();
@@ -79,6 +82,8 @@ std::optional<Standing> LossWatch::standing(const decide::View& view) {
   const decide::WhatIfCost ours =
       as_asked_->cost_until(view.now, taken_back_ ? std::span<const mig::Layout>(base_seen_)
                                                   : std::span<const mig::Layout>());
+  // Energy is weighed by the day and tardiness by the job, as in ET. A stretch shorter than a day
+  // counts as a day of such hours: else its energy would weigh less the shorter it is.
   const double days = (view.now - began_).to_seconds() / kDay.to_seconds();
   const double jobs = static_cast<double>(jobs_there_ + jobs_) / static_cast<double>(stride_);
   Standing standing;
@@ -113,6 +118,7 @@ double LossWatch::added_by(const decide::View& view, const Standing& standing,
   const decide::ForecastCost with = view.forecaster->forecast(question);
   const double idle_w =
       view.power.watts.front() * static_cast<double>(gpus.empty() ? base_.size() : gpus.size());
+  // The run that ends sooner idles until the other does, or ending soon would look cheap.
   const double joules = with.energy_j - stay.energy_j + idle_w * (with.end - stay.end).to_seconds();
   const double added = standing.per_joule * joules +
                        standing.per_tardy_second * (with.tardiness_s - stay.tardiness_s);

@@ -100,6 +100,7 @@ bool Reach::any_stranded() const {
   return std::ranges::any_of(kinds_, [&](const Kind& kind) { return (kind.fits & profiles) == 0; });
 }
 
+// Kinds with no place before are not held against the request: it did not take it from them.
 bool Reach::strands(const decide::View& view, const decide::LayoutRequest& request) const {
   const std::uint16_t before = offered();
   const std::uint16_t after = offered_after(view, request);
@@ -112,6 +113,8 @@ bool Reach::strands(const decide::View& view, const decide::LayoutRequest& reque
          });
 }
 
+// The kind whose oldest job came first is served first; one that no single change can help does not
+// keep the next from being helped.
 std::optional<decide::LayoutRequest> Reach::relief(const decide::View& view,
                                                    std::span<const mig::Layout> layouts) const {
   const std::uint16_t profiles = offered();
@@ -122,6 +125,8 @@ std::optional<decide::LayoutRequest> Reach::relief(const decide::View& view,
   return {};
 }
 
+// On the GPU that loses the least work, with the layout that keeps the most instances. Kinds that
+// came before must not lose their last place: two kinds would else take it from each other forever.
 std::optional<decide::LayoutRequest> Reach::relief_of(const decide::View& view, std::size_t kind,
                                                       std::span<const mig::Layout> layouts) const {
   const std::uint16_t before = offered();
