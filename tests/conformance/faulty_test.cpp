@@ -5,6 +5,7 @@
 
 #include "device/open.h"
 #include "device/simulated/simulated.h"
+#include "device_world.h"
 
 namespace partita::conformance {
 namespace {
