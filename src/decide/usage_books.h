@@ -1,0 +1,93 @@
+// UsageBooks: whose jobs run where, as rates in a FairShare ledger, and which user is to go first.
+//
+// Who drives policies settles the books around every decision, so between two of them every user
+// has a constant rate: the compute slices their jobs hold, or the watts these add to what the GPUs
+// draw when idle (shared out by busy compute slices).
+//
+// A user's level is the mean of what they hold now, counted twice, and of what they held on average
+// of late, divided by their share. The second part makes good for the past; the first keeps
+// somebody with no past from taking everything until theirs is as long as that of the others.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "decide/fair_share.h"
+#include "decide/queue_rules.h"
+#include "decide/scheduler.h"
+
+namespace partita::decide {
+
+// Of a job that policies know. Must give the same answer as long as the job is there.
+using OwnerOf = std::function<Owner(JobHandle handle, const ActiveJob& job)>;
+
+class UsageBooks {
+ public:
+  // Jobs of one user and one priority: they queue together.
+  using Group = std::uint32_t;
+
+  // With FairOrder::kOff rates are slices, and only booked.
+  UsageBooks(const QueueRules& rules, OwnerOf owner_of);
+
+  FairShare& ledger() { return ledger_; }
+  const FairShare& ledger() const { return ledger_; }
+  FairOrder order() const { return order_; }
+
+  // A run begins: nobody runs anything. What was used before stays.
+  void begin(const View& view);
+
+  // ---- groups
+
+  Group group_of(const View& view, JobHandle job);
+  const Owner& owner(Group group) const { return groups_[group]; }
+  std::size_t groups() const { return groups_.size(); }
+  // Whether the first group is to be served before the second.
+  bool before(Group first, Group second, Micros now) const;
+
+  // ---- rates
+
+  // Books what ran until now, and goes on with what the cluster shows. `moves`: of a decision that
+  // has been made but not carried out. One look at every slice.
+  void settle(const View& view, std::span<const Move> moves = {});
+  // The group gets the slice in the decision that is being made.
+  void expect_start(const View& view, Group group, SliceId slice);
+
+  // How many jobs of the group wait; users without jobs have no part in the shares.
+  void set_waiting(Group group, std::size_t jobs);
+
+  double level(UserIndex user, Micros now) const;
+  // What a user's level is when each of those present has just their share.
+  double fair_level(const View& view) const;
+  // Always true where usage does not matter.
+  bool below_share(Group group, const View& view) const;
+
+ private:
+  static constexpr double kPresentWeight = 2;  // of the present rate; that of the mean is 1
+
+  struct Presence {
+    std::size_t waiting = 0;
+    double rate = 0;  // with the starts of the decision that is being made
+  };
+
+  bool by_usage() const {
+    return order_ == FairOrder::kSliceSeconds || order_ == FairOrder::kJoules;
+  }
+  double capacity(const View& view) const;
+  double rate_on(const View& view, const cluster::Slice& slice, int busy_compute) const;
+  Presence& presence(UserIndex user);
+
+  FairOrder order_;
+  OwnerOf owner_of_;
+  FairShare ledger_;
+  std::vector<Owner> groups_;
+  std::map<std::pair<std::int32_t, UserIndex>, Group> known_groups_;
+  std::vector<std::size_t> waiting_;   // by group
+  std::vector<Presence> present_;      // by user
+  std::vector<double> rates_;          // by user, of one settling
+  std::vector<JobHandle> occupants_;   // by slice
+  std::vector<int> busy_;              // compute slices by GPU
+};
+
+}  // namespace partita::decide
