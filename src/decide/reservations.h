@@ -85,7 +85,7 @@ class Reservations {
   // Jobs that end in time start on instances that are in the way of reserved places; those that
   // `moves` has already are not looked at, nor slices that it uses.
   void backfill(const View& view, std::vector<Move>& moves);
-  // The decision is complete; `own`: how many of its moves were made here, at its end.
+  // The decision is complete.
   void decided(const View& view, std::span<const Move> moves);
 
   // When the next reservation is due although nothing happens; Micros::max(): never.
@@ -100,6 +100,7 @@ class Reservations {
 
  private:
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+  static constexpr std::uint64_t kNeverFull = static_cast<std::uint64_t>(-1);
 
   // A waiting job in the list of its lane.
   struct Entry {
@@ -117,7 +118,7 @@ class Reservations {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
     Micros look_at = Micros::max();  // no job is due early before that
-    std::uint64_t no_place = kNone;  // version of layouts and reservations that had none for it
+    std::uint64_t no_place = kNeverFull;  // version() at which no GPU could hold such a job
   };
   struct Hidden {
     JobHandle handle;
@@ -140,28 +141,41 @@ class Reservations {
 
   // When a job that no instance fits is due: before its deadline cannot be met any more.
   Micros due_early(const View& view, JobHandle job) const;
-  JobHandle next_due(const View& view);
-  JobHandle next_patient(const View& view);
+  JobHandle next_patient(const View& view) const;
   JobHandle next_early(const View& view);
+  bool reserve_next(const View& view);
+  bool goes_first(const View& view, JobHandle first, JobHandle second) const;
+  // Of all that a place depends on.
+  std::uint64_t version(const View& view) const { return view.cluster.layout_version + version_; }
   bool may_reserve(const View& view, const Lane& lane) const;
   std::size_t limit(const View& view) const;
   std::size_t waiting_places() const;
   void find_next_time(const View& view);
 
+  // `beside_others`: where other reservations leave room.
   std::optional<Found> find_place(const View& view, JobHandle job, bool beside_others) const;
   std::optional<Found> look_at(const View& view, const ActiveJob& job, GpuId gpu,
-                               mig::Placement place, bool beside_others) const;
-  Starts in_the_way(const View& view, const Reservation& reservation) const;
-  bool any_busy(const View& view, GpuId gpu, Starts starts) const;
-  mig::Layout reserved_on(const View& view, GpuId gpu, const Reservation* without) const;
+                               mig::Placement place, const mig::Layout& others) const;
+  // The places on the GPU that jobs wait for.
+  mig::Layout awaited_on(const View& view, GpuId gpu) const;
+  // Instances of the GPU that exist or are being made and cannot stay beside the place.
+  Starts in_the_way(const View& view, const Reservation& each) const;
   mig::Layout layout_for(const View& view, GpuId gpu) const;
   bool usable(GpuId gpu) const { return !facts_.usable || facts_.usable(gpu); }
 
   void reserve(const View& view, JobHandle job, const Found& found);
   void drop_over(const View& view);
   bool stands(const View& view, const Reservation& each) const;
+  void make_way(const View& view, Reservation& each);
   void look_elsewhere(const View& view, Reservation& late);
-  void hide(const View& view, JobHandle job);
+
+  // An idle instance in the way of a reserved place, and until when it can be used.
+  struct Gap {
+    SliceId slice;
+    Micros until;
+  };
+  void list_gaps(const View& view, std::span<const Move> moves);
+  SliceId fill_gap(const View& view, const ActiveJob& job);
 
   Micros after_;
   FleetFacts facts_;
@@ -173,8 +187,12 @@ class Reservations {
   std::vector<std::optional<mig::Layout>> wanted_;  // by GPU with reservations: by the repartitioner
   std::vector<char> changed_;   // by GPU: its layout is to be asked for again
   std::optional<cluster::ClusterState> shown_;
+  std::vector<Gap> gaps_;
   Micros next_time_ = Micros::max();
-  std::uint64_t version_ = 0;  // of the reservations
+  std::uint64_t version_ = 0;        // of the reservations
+  std::uint64_t full_ = kNeverFull;  // version at which the next one found no place beside others
+  std::uint64_t offered_version_ = kNeverFull;  // of the layouts, when this was found:
+  std::uint16_t offered_ = 0;                   // profiles of the instances that take jobs
   std::uint64_t made_ = 0;
   std::uint64_t backfilled_ = 0;
 };
