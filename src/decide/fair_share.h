@@ -11,18 +11,13 @@
 #include <vector>
 
 #include "base/units.h"
+#include "workload/job.h"
 
 namespace partita::decide {
 
 using UserIndex = std::uint32_t;  // into a table of names that somebody else keeps
 
-// Whose job it is, and how it ranks: higher priorities go first.
-struct Owner {
-  UserIndex user = 0;
-  std::int32_t priority = 0;
-
-  bool operator==(const Owner&) const = default;
-};
+using Owner = workload::JobOwner;
 
 enum class ShareMeasure : std::uint8_t { kSliceSeconds, kJoules };
 
