@@ -88,7 +88,8 @@ Result<sim::RunResult> run(const Flood& flood, const Policy& policy,
   return sim::simulate(flood.trace, options, **scheduler, **layouts, extras);
 }
 
-// How long the longest job can hold a slice, and how long a GPU takes to change every instance.
+// From when a place is reserved until it can be reserved again: it is left by the longest job, the
+// GPU changes every instance, and the longest job runs there.
 Micros turn_of(const Flood& flood) {
   Micros longest;
   for (const workload::Job& job : flood.trace.jobs) longest = std::max(longest, job.time[0]);
@@ -97,7 +98,8 @@ Micros turn_of(const Flood& flood) {
     change_s = std::max({change_s, each.create, each.destroy});
   }
   constexpr int kStepsMax = 16;  // eight instances go, eight come
-  return longest + flood.options.preemption.cost + micros_from_seconds(kStepsMax * change_s);
+  return longest + longest + flood.options.preemption.cost + flood.options.preemption.cost +
+         micros_from_seconds(kStepsMax * change_s);
 }
 
 // Those of the jobs that have waited beyond the bound: patience, and a turn for each job that
@@ -153,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Policy{"atc", "none"}, Policy{"cedf", "static:6"}, Policy{"met", "static:6"},
                     Policy{"edf+random", "ondemand:least-fragmenting"},
                     Policy{"llf", "timetable:00:00=12,00:05=2,00:10=12"},
-                    Policy{"mdd", "lookahead:static:12,every=64"},
+                    Policy{"mdd", "lookahead:start=12,every=64"},
                     Policy{"lalf+wide-first", "static:9"}),
     [](const auto& each) {
       std::string name = fmt::format("{}_{}", each.param.scheduler, each.param.repartition);
@@ -202,7 +204,6 @@ TEST(Issue15, TheLargeJobStartsBeforeItsDeadline) {
     EXPECT_GT(without->job_records[40].first_start, deadline) << policy.scheduler;
     EXPECT_LT(with->job_records[40].completion, deadline)
         << policy.scheduler << "/" << policy.repartition;
-    EXPECT_GT(with->backfilled, 0U);
   }
 }
 

@@ -30,6 +30,7 @@ struct Policy {
   const char* scheduler;
   const char* repartition;
   Mode mode = Mode::kNone;
+  int instances = 7;  // of a GPU, as jobs find them
 };
 
 workload::Trace empty_trace() {
@@ -41,7 +42,8 @@ workload::Trace empty_trace() {
 
 // Every user but the flooder has a load of `load` times the share of one user, in jobs of 10 to
 // 60 s; the flood is 20 jobs every 10 s from the beginning, several times what the fleet can do.
-workload::Trace shared_day(std::uint64_t seed, double load, bool flood, double slack) {
+workload::Trace shared_day(std::uint64_t seed, int instances, double load, bool flood,
+                           double slack) {
   constexpr double kMeanSeconds = 35;
   struct Row {
     workload::Job job;
@@ -56,7 +58,7 @@ workload::Trace shared_day(std::uint64_t seed, double load, bool flood, double s
     job.memory_gib = 4;
     rows.push_back({job, user});
   };
-  const double rate = load * kGpus * 7 / kUsers / kMeanSeconds;
+  const double rate = load * kGpus * instances / kUsers / kMeanSeconds;
   for (std::uint32_t user = 0; user < kUsers; ++user) {
     Rng rng(seed, user + 1);
     if (user == kFlooder) {
@@ -137,7 +139,7 @@ class Sharing : public testing::TestWithParam<Policy> {};
 
 TEST_P(Sharing, EveryUserWithEnoughToDoGetsTheirShareOfAnHourWithinATenth) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const workload::Trace trace = shared_day(seed, 1.3, true, 600);
+    const workload::Trace trace = shared_day(seed, GetParam().instances, 1.3, true, 600);
     for (const FairOrder order : {FairOrder::kSliceSeconds, FairOrder::kJoules}) {
       const auto result = run(trace, GetParam(), options_for(GetParam(), order));
       EXPECT_LT(worst_share_error(shares(trace, result)), 0.1)
@@ -166,8 +168,8 @@ Micros most_late(const workload::Trace& with, const sim::RunResult& flooded,
 TEST_P(Sharing, ADeadlineThatCouldBeMetWithoutTheFloodIsMissedByOneIntervalAtMost) {
   Micros most_unshared;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const workload::Trace with = shared_day(seed, 0.5, true, 60);
-    const workload::Trace without = shared_day(seed, 0.5, false, 60);
+    const workload::Trace with = shared_day(seed, GetParam().instances, 0.5, true, 60);
+    const workload::Trace without = shared_day(seed, GetParam().instances, 0.5, false, 60);
     const sim::RunOptions options = options_for(GetParam(), FairOrder::kSliceSeconds);
     const auto calm = run(without, GetParam(), options);
     const auto flooded = run(with, GetParam(), options);
@@ -183,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
     Shipped, Sharing,
     testing::Values(Policy{"fifo", "static:12"}, Policy{"mdd", "static:12"},
                     Policy{"fifo+tightest", "migm-b"}, Policy{"fifo+requested", "ondemand"},
-                    Policy{"edf-ss", "static:12", Mode::kPays}, Policy{"mdd", "static:9"},
+                    Policy{"edf-ss", "static:12", Mode::kPays}, Policy{"mdd", "static:9", Mode::kNone, 4},
                     Policy{"atc", "static:12", Mode::kFree}, Policy{"fifo", "static:12", Mode::kCost}),
     [](const auto& each) {
       std::string name = fmt::format("{}_{}_{}", each.param.scheduler, each.param.repartition,
@@ -218,7 +220,7 @@ TEST(Priority, HigherOnesAreServedFirstWhoeverHasThem) {
 }
 
 TEST(Shares, AUserWithTwiceTheShareGetsTwiceAsMuch) {
-  const workload::Trace trace = shared_day(1, 3, true, 600);
+  const workload::Trace trace = shared_day(1, 7, 3, true, 600);
   const Policy policy{"fifo", "static:12"};
   sim::RunOptions options = options_for(policy, FairOrder::kSliceSeconds);
   options.queue.weights = {{"user1", 2}};
@@ -229,7 +231,7 @@ TEST(Shares, AUserWithTwiceTheShareGetsTwiceAsMuch) {
 }
 
 TEST(Usage, IsReportedForEachUserAndSumsToWhatRan) {
-  const workload::Trace trace = shared_day(2, 0.5, false, 60);
+  const workload::Trace trace = shared_day(2, 4, 0.5, false, 60);
   const Policy policy{"mdd", "static:9"};
   const sim::RunOptions options = options_for(policy, FairOrder::kOff);
   const auto result = run(trace, policy, options);
@@ -247,7 +249,7 @@ TEST(Usage, IsReportedForEachUserAndSumsToWhatRan) {
 }
 
 TEST(Usage, TheSameSeedGivesTheSameBytes) {
-  const workload::Trace trace = shared_day(5, 1, true, 100);
+  const workload::Trace trace = shared_day(5, 4, 1, true, 100);
   const Policy policy{"mdd", "static:9", Mode::kPays};
   const sim::RunOptions options = options_for(policy, FairOrder::kJoules);
   const auto once = run(trace, policy, options);

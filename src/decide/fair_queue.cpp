@@ -347,7 +347,7 @@ void FairQueue::start_urgent(const View& view, std::uint32_t queue, Decision& de
   auto each = its.latest.lower_bound({view.now.count, 0});
   for (int looks = 0; looks < kUrgentLooksMax && each != its.latest.end(); ++looks) {
     const JobHandle job{(each++)->second};
-    if (!books_.below_share(its.group, view)) return;
+    if (!books_.below_share(books_.owner(its.group).user, view.now)) return;
     const SliceId slice = urgent_slice(view, view.jobs[job]);
     if (!slice.valid()) continue;
     leave(job);

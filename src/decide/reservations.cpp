@@ -176,15 +176,11 @@ std::size_t Reservations::limit(const View& view) const {
   return std::min(kReservationsMax, (gpus + kGpusPerReservation - 1) / kGpusPerReservation);
 }
 
-std::size_t Reservations::waiting_places() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(reservations_, [](const Reservation& each) { return !each.runs; }));
-}
-
 // A user above their share must not get by reservations what the order does not give them.
 bool Reservations::may_reserve(const View& view, const Lane& lane) const {
-  if (books_ == nullptr || books_->below_share(lane.group, view)) return true;
+  if (books_ == nullptr) return true;
   const UserIndex user = books_->owner(lane.group).user;
+  if (books_->below_share(user, view.now)) return true;
   return std::ranges::none_of(lanes_, [&](const Lane& other) {
     return other.first != kNone && books_->owner(other.group).user != user;
   });
@@ -240,7 +236,7 @@ JobHandle Reservations::next_early(const View& view) {
 
 void Reservations::find_next_time(const View& view) {
   next_time_ = Micros::max();
-  if (waiting_places() >= limit(view)) return;
+  if (reservations_.size() >= limit(view)) return;
   const auto wake = [&](Micros time) {
     if (time > view.now) next_time_ = std::min(next_time_, time);
   };
@@ -481,7 +477,7 @@ void Reservations::make_way(const View& view, Reservation& each) {
 
 void Reservations::plan(const View& view, std::vector<LayoutRequest>& requests) {
   if (restricts()) drop_over(view);
-  while (full_ != version(view) && waiting_places() < limit(view) && reserve_next(view)) {
+  while (full_ != version(view) && reservations_.size() < limit(view) && reserve_next(view)) {
   }
   for (Reservation& each : reservations_) {
     if (!each.runs) make_way(view, each);

@@ -45,7 +45,8 @@ struct Reservation {
 
 class Reservations {
  public:
-  // At once: one for so many GPUs or part of them, and no more than the second.
+  // Places that jobs wait for or run on: one for so many GPUs or part of them, and no more than the
+  // second. The rest of the fleet is left to the policy, however long the queue.
   static constexpr std::uint32_t kGpusPerReservation = 4;
   static constexpr std::size_t kReservationsMax = 16;
   // So many waiting jobs are looked at for one that ends in time.
@@ -149,7 +150,6 @@ class Reservations {
   std::uint64_t version(const View& view) const { return view.cluster.layout_version + version_; }
   bool may_reserve(const View& view, const Lane& lane) const;
   std::size_t limit(const View& view) const;
-  std::size_t waiting_places() const;
   void find_next_time(const View& view);
 
   // `beside_others`: where other reservations leave room.

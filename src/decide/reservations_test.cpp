@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "mig/gpu_model.h"
 
 namespace partita::decide {
 namespace {
 
 constexpr Micros kAfter = Micros::seconds(100);
+constexpr std::array<std::uint8_t, 3> kStarts{0, 2, 4};
 
 class ReservationsTest : public testing::Test {
  protected:
@@ -131,7 +134,7 @@ TEST_F(WholeGpuTest, EverythingInItsWayIsKeptFromTheScheduler) {
   EXPECT_EQ(reservations_.all()[0].place, layout("7g.40gb:0").instances()[0]);
   EXPECT_EQ(reservations_.all()[0].drained, Micros::seconds(1'000));
   EXPECT_GT(reservations_.all()[0].start, Micros::seconds(1'000));
-  for (const std::uint8_t start : {0, 2, 4}) {
+  for (const std::uint8_t start : kStarts) {
     EXPECT_TRUE(reservations_.shown(view_, {}).slice(slice(start)).closing);
   }
   // The layout stays until nothing runs.
@@ -261,7 +264,7 @@ class FiveGpusTest : public ReservationsTest {
 
 TEST_F(FiveGpusTest, ThereAreAtMostTwoAtATimeTheOldestFirst) {
   for (std::uint32_t gpu = 0; gpu < 5; ++gpu) {
-    for (const std::uint8_t start : {0, 2, 4}) this->start(arrive(4, 1'000), slice(start, gpu));
+    for (const std::uint8_t start : kStarts) this->start(arrive(4, 1'000), slice(start, gpu));
   }
   std::vector<JobHandle> waiting;
   for (int i = 0; i < 4; ++i) waiting.push_back(arrive(30, 10));

@@ -42,6 +42,8 @@ bool UsageBooks::before(Group first, Group second, Micros now) const {
   const Owner& b = groups_[second];
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.user == b.user) return false;
+  const bool below_a = below_share(a.user, now);
+  if (below_a != below_share(b.user, now)) return below_a;
   const double level_a = level(a.user, now);
   const double level_b = level(b.user, now);
   return level_a != level_b ? level_a < level_b : a.user < b.user;
@@ -92,6 +94,8 @@ void UsageBooks::settle(const View& view, std::span<const Move> moves) {
     present_[user].rate = rates_[user];
     if (ledger_.rate(user) != rates_[user]) ledger_.set_rate(user, rates_[user], view.now);
   }
+  const double weights = weight_present();
+  fair_level_ = weights > 0 ? capacity(view) / weights : capacity(view);
 }
 
 void UsageBooks::expect_start(const View& view, Group group, SliceId slice) {
@@ -116,17 +120,17 @@ double UsageBooks::level(UserIndex user, Micros now) const {
          ledger_.weight(user);
 }
 
-double UsageBooks::fair_level(const View& view) const {
+double UsageBooks::weight_present() const {
   double weights = 0;
   for (UserIndex user = 0; user < present_.size(); ++user) {
     const bool here = present_[user].waiting > 0 || present_[user].rate > 0;
     if (here) weights += ledger_.weight(user);
   }
-  return weights > 0 ? capacity(view) / weights : capacity(view);
+  return weights;
 }
 
-bool UsageBooks::below_share(Group group, const View& view) const {
-  return !by_usage() || level(groups_[group].user, view.now) < fair_level(view);
+bool UsageBooks::below_share(UserIndex user, Micros now) const {
+  return !by_usage() || ledger_.mean_rate(user, now) / ledger_.weight(user) < fair_level_;
 }
 
 }  // namespace partita::decide

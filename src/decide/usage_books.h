@@ -4,8 +4,9 @@
 // has a constant rate: the compute slices their jobs hold, or the watts these add to what the GPUs
 // draw when idle (shared out by busy compute slices).
 //
-// A user's level is the mean of what they hold now, counted twice, and of what they held on average
-// of late, divided by their share. The second part makes good for the past; the first keeps
+// Users who held less than their share, on average of late, go before those who held more. Among
+// them it goes by level: the mean of what they hold now, counted twice, and of what they held on
+// average, divided by their share. The average makes good for the past; what they hold now keeps
 // somebody with no past from taking everything until theirs is as long as that of the others.
 #pragma once
 
@@ -58,10 +59,11 @@ class UsageBooks {
   void set_waiting(Group group, std::size_t jobs);
 
   double level(UserIndex user, Micros now) const;
-  // What a user's level is when each of those present has just their share.
-  double fair_level(const View& view) const;
-  // Always true where usage does not matter.
-  bool below_share(Group group, const View& view) const;
+  // What a user's level is when each of those with jobs has just their share; as of the last
+  // settling.
+  double fair_level() const { return fair_level_; }
+  // On average of late. Always true where usage does not matter.
+  bool below_share(UserIndex user, Micros now) const;
 
  private:
   static constexpr double kPresentWeight = 2;  // of the present rate; that of the mean is 1
@@ -75,6 +77,7 @@ class UsageBooks {
     return order_ == FairOrder::kSliceSeconds || order_ == FairOrder::kJoules;
   }
   double capacity(const View& view) const;
+  double weight_present() const;
   double rate_on(const View& view, const cluster::Slice& slice, int busy_compute) const;
   Presence& presence(UserIndex user);
 
@@ -88,6 +91,7 @@ class UsageBooks {
   std::vector<double> rates_;          // by user, of one settling
   std::vector<JobHandle> occupants_;   // by slice
   std::vector<int> busy_;              // compute slices by GPU
+  double fair_level_ = 0;
 };
 
 }  // namespace partita::decide
