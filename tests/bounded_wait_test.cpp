@@ -110,9 +110,9 @@ std::vector<std::uint32_t> beyond_bound(const Flood& flood, const sim::RunResult
   std::vector<std::uint32_t> late;
   for (const std::uint32_t job : jobs) {
     const Micros arrival = flood.trace.jobs[job].arrival;
-    const auto ahead = std::count_if(
-        result.job_records.begin(), result.job_records.begin() + job,
-        [&](const sim::JobRecord& each) { return each.first_start > arrival; });
+    const auto ahead =
+        std::count_if(result.job_records.begin(), result.job_records.begin() + job,
+                      [&](const sim::JobRecord& each) { return each.first_start > arrival; });
     const Micros bound = kAfter + Micros{(ahead + 2) * turn.count};
     if (result.job_records[job].first_start > arrival + bound) late.push_back(job);
   }
@@ -150,24 +150,26 @@ INSTANTIATE_TEST_SUITE_P(
     Shipped, EveryPolicy,
     testing::Values(Policy{"fifo+tightest", "migm-b"}, Policy{"fifo", "migm-b"},
                     Policy{"mdd+tightest", "migm-b"}, Policy{"mdd+slowest", "ondemand"},
-                    Policy{"fifo+requested", "ondemand"}, Policy{"edf+half-speed", "ondemand:half-speed"},
-                    Policy{"mdd", "static:2"}, Policy{"sjf", "static:12"}, Policy{"sjf", "static:9"},
-                    Policy{"atc", "none"}, Policy{"cedf", "static:6"}, Policy{"met", "static:6"},
+                    Policy{"fifo+requested", "ondemand"},
+                    Policy{"edf+half-speed", "ondemand:half-speed"}, Policy{"mdd", "static:2"},
+                    Policy{"sjf", "static:12"}, Policy{"sjf", "static:9"}, Policy{"atc", "none"},
+                    Policy{"cedf", "static:6"}, Policy{"met", "static:6"},
                     Policy{"edf+random", "ondemand:least-fragmenting"},
                     Policy{"llf", "timetable:00:00=12,00:05=2,00:10=12"},
                     Policy{"mdd", "lookahead:start=12,every=64"},
                     Policy{"lalf+wide-first", "static:9"}),
     [](const auto& each) {
       std::string name = fmt::format("{}_{}", each.param.scheduler, each.param.repartition);
-      std::ranges::replace_if(name, [](char c) { return std::isalnum(c) == 0; }, '_');
+      std::ranges::replace_if(
+          name, [](char c) { return std::isalnum(c) == 0; }, '_');
       return name;
     });
 
 // Or the bound would promise nothing.
 TEST(WithoutReservations, LargeJobsStarveUnderThePoliciesThatWereSeenToStarveThem) {
-  for (const Policy policy : {Policy{"fifo+tightest", "migm-b"}, Policy{"fifo", "migm-b"},
-                              Policy{"mdd+slowest", "ondemand"},
-                              Policy{"fifo+requested", "ondemand"}}) {
+  for (const Policy policy :
+       {Policy{"fifo+tightest", "migm-b"}, Policy{"fifo", "migm-b"},
+        Policy{"mdd+slowest", "ondemand"}, Policy{"fifo+requested", "ondemand"}}) {
     std::size_t late = 0;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
       const Flood flood = random_flood(seed);
@@ -183,9 +185,9 @@ TEST(WithoutReservations, LargeJobsStarveUnderThePoliciesThatWereSeenToStarveThe
 // One GPU, jobs of 4 GiB and 2 s without end, and one of 30 GiB with a minute to spare: it used to
 // wait until the others stopped coming.
 TEST(Issue15, TheLargeJobStartsBeforeItsDeadline) {
-  for (const Policy policy : {Policy{"fifo+tightest", "migm-b"}, Policy{"fifo", "migm-b"},
-                              Policy{"mdd+slowest", "ondemand"},
-                              Policy{"fifo+requested", "ondemand"}}) {
+  for (const Policy policy :
+       {Policy{"fifo+tightest", "migm-b"}, Policy{"fifo", "migm-b"},
+        Policy{"mdd+slowest", "ondemand"}, Policy{"fifo+requested", "ondemand"}}) {
     Flood flood;
     flood.options.model = *mig::find_gpu("a100-40gb");
     flood.options.power = &flood.options.model->power_curves.front();

@@ -42,8 +42,8 @@ workload::Trace empty_trace() {
 
 // Every user but the flooder has a load of `load` times the share of one user, in jobs of 10 to
 // 60 s; the flood is 20 jobs every 10 s from the beginning, several times what the fleet can do.
-workload::Trace shared_day(std::uint64_t seed, int instances, double load, bool flood,
-                           double slack) {
+workload::Trace shared_day(std::uint64_t seed, int instances, double load, bool flood, double slack,
+                           Micros flood_from = {}, Micros end = kHour) {
   constexpr double kMeanSeconds = 35;
   struct Row {
     workload::Job job;
@@ -62,12 +62,12 @@ workload::Trace shared_day(std::uint64_t seed, int instances, double load, bool 
   for (std::uint32_t user = 0; user < kUsers; ++user) {
     Rng rng(seed, user + 1);
     if (user == kFlooder) {
-      for (double at = 0; flood && at < kHour.to_seconds(); at += 10) {
+      for (double at = flood_from.to_seconds(); flood && at < end.to_seconds(); at += 10) {
         for (int i = 0; i < 20; ++i) add(user, at, rng.uniform(20, kFloodSecondsMax), 30);
       }
       continue;
     }
-    for (double at = rng.exponential(1 / rate); at < kHour.to_seconds();
+    for (double at = rng.exponential(1 / rate); at < end.to_seconds();
          at += rng.exponential(1 / rate)) {
       add(user, at, rng.uniform(10, 60), slack * rng.uniform(0.5, 1.5));
     }
@@ -110,16 +110,18 @@ sim::RunResult run(const workload::Trace& trace, const Policy& policy,
   return *std::move(result);
 }
 
-// Each user's part of the slices that were in use in the first hour.
-std::array<double, kUsers> shares(const workload::Trace& trace, const sim::RunResult& result) {
+// Each user's part of the slices that were in use in an hour, the first unless it is said.
+std::array<double, kUsers> shares(const workload::Trace& trace, const sim::RunResult& result,
+                                  Micros from = {}) {
   std::array<double, kUsers> used{};
   double all = 0;
   const mig::GpuModel& model = **mig::find_gpu("a100-40gb");
   for (const sim::SchedulePiece& piece : result.schedule) {
-    const Micros end = std::min(piece.end, kHour);
-    if (end <= piece.begin) continue;
+    const Micros begin = std::max(piece.begin, from);
+    const Micros end = std::min(piece.end, from + kHour);
+    if (end <= begin) continue;
     const double slices = model.profiles[piece.profile].compute_slices;
-    const double slice_seconds = slices * (end - piece.begin).to_seconds();
+    const double slice_seconds = slices * (end - begin).to_seconds();
     used[trace.owners[piece.id.value].user] += slice_seconds;
     all += slice_seconds;
   }
@@ -139,7 +141,7 @@ class Sharing : public testing::TestWithParam<Policy> {};
 
 TEST_P(Sharing, EveryUserWithEnoughToDoGetsTheirShareOfAnHourWithinATenth) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const workload::Trace trace = shared_day(seed, GetParam().instances, 1.3, true, 600);
+    const workload::Trace trace = shared_day(seed, GetParam().instances, 2, true, 600);
     for (const FairOrder order : {FairOrder::kSliceSeconds, FairOrder::kJoules}) {
       const auto result = run(trace, GetParam(), options_for(GetParam(), order));
       EXPECT_LT(worst_share_error(shares(trace, result)), 0.1)
@@ -181,18 +183,22 @@ TEST_P(Sharing, ADeadlineThatCouldBeMetWithoutTheFloodIsMissedByOneIntervalAtMos
   EXPECT_GT(most_unshared.to_seconds(), kFloodSecondsMax);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shipped, Sharing,
-    testing::Values(Policy{"fifo", "static:12"}, Policy{"mdd", "static:12"},
-                    Policy{"fifo+tightest", "migm-b"}, Policy{"fifo+requested", "ondemand"},
-                    Policy{"edf-ss", "static:12", Mode::kPays}, Policy{"mdd", "static:9", Mode::kNone, 4},
-                    Policy{"atc", "static:12", Mode::kFree}, Policy{"fifo", "static:12", Mode::kCost}),
-    [](const auto& each) {
-      std::string name = fmt::format("{}_{}_{}", each.param.scheduler, each.param.repartition,
-                                     static_cast<int>(each.param.mode));
-      std::ranges::replace_if(name, [](char c) { return std::isalnum(c) == 0; }, '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Shipped, Sharing,
+                         testing::Values(Policy{"fifo", "static:12"}, Policy{"mdd", "static:12"},
+                                         Policy{"fifo+tightest", "migm-b"},
+                                         Policy{"fifo+requested", "ondemand"},
+                                         Policy{"edf-ss", "static:12", Mode::kPays},
+                                         Policy{"mdd", "static:9", Mode::kNone, 4},
+                                         Policy{"atc", "static:12", Mode::kFree},
+                                         Policy{"fifo", "static:12", Mode::kCost}),
+                         [](const auto& each) {
+                           std::string name =
+                               fmt::format("{}_{}_{}", each.param.scheduler, each.param.repartition,
+                                           static_cast<int>(each.param.mode));
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 TEST(Priority, HigherOnesAreServedFirstWhoeverHasThem) {
   workload::Trace trace = empty_trace();
@@ -227,6 +233,16 @@ TEST(Shares, AUserWithTwiceTheShareGetsTwiceAsMuch) {
   const auto found = shares(trace, run(trace, policy, options));
   for (std::uint32_t user = 0; user < kUsers; ++user) {
     EXPECT_NEAR(found[user] * (kUsers + 1), user == 1 ? 2 : 1, 0.1) << user;
+  }
+}
+
+// Somebody with no past is behind everybody in usage, and still cannot take everything at once.
+TEST(Shares, AFloodThatBeginsAfterAnHourLeavesTheOthersTheirsInTheNext) {
+  const Policy policy{"fifo", "static:12"};
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const workload::Trace trace = shared_day(seed, 7, 2, true, 600, kHour, kHour + kHour);
+    const auto result = run(trace, policy, options_for(policy, FairOrder::kSliceSeconds));
+    EXPECT_LT(worst_share_error(shares(trace, result, kHour)), 0.1) << "seed " << seed;
   }
 }
 

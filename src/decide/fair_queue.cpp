@@ -239,8 +239,8 @@ void FairQueue::share_out_idle(const View& view, std::span<const std::uint32_t> 
     for (const std::uint32_t queue : queues) {
       const Queue& its = queues_[queue];
       if (its.fitting[slice.profile] == 0 || got[queue] >= its.waiting) continue;
-      const bool better = given_[i] == kNone ||
-                          books_.before(its.group, queues_[given_[i]].group, view.now);
+      const bool better =
+          given_[i] == kNone || books_.before(its.group, queues_[given_[i]].group, view.now);
       if (better) given_[i] = queue;
     }
     if (given_[i] == kNone) continue;
@@ -334,8 +334,7 @@ SliceId FairQueue::urgent_slice(const View& view, const ActiveJob& job) const {
     const cluster::Slice& slice = state_->slices[i];
     if (!slice.open() || (job.fits >> slice.profile & 1U) == 0) continue;
     if (view.now + need_on(job, slice.size_index) > job.deadline) continue;
-    const bool smaller =
-        !best.valid() || slice.compute_slices < state_->slice(best).compute_slices;
+    const bool smaller = !best.valid() || slice.compute_slices < state_->slice(best).compute_slices;
     if (smaller) best = SliceId{i};
   }
   return best;

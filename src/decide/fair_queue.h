@@ -53,7 +53,8 @@ class FairQueue : public Scheduler {
     std::size_t running = 0;
     // By the last instant at which they can start and be on time, the jobs that wait.
     std::set<std::pair<std::int64_t, std::uint32_t>> latest;
-    std::array<std::uint32_t, mig::kProfilesMax> fitting{};  // by profile: waiting jobs that it fits
+    std::array<std::uint32_t, mig::kProfilesMax>
+        fitting{};  // by profile: waiting jobs that it fits
   };
   struct Entry {
     std::uint32_t queue = kNone;
@@ -85,13 +86,13 @@ class FairQueue : public Scheduler {
 
   Make make_;
   UsageBooks& books_;
-  std::unique_ptr<Scheduler> first_;  // for what is asked before there are jobs
-  std::vector<Queue> queues_;         // by group
-  std::vector<Entry> entries_;        // by handle
-  std::vector<JobHandle> untold_;     // started here; their schedulers are to be told
-  std::vector<std::uint32_t> order_;  // queues with something to decide
-  std::vector<std::uint32_t> left_;   // of a class, still to be asked
-  std::vector<char> asked_;           // by queue
+  std::unique_ptr<Scheduler> first_;            // for what is asked before there are jobs
+  std::vector<Queue> queues_;                   // by group
+  std::vector<Entry> entries_;                  // by handle
+  std::vector<JobHandle> untold_;               // started here; their schedulers are to be told
+  std::vector<std::uint32_t> order_;            // queues with something to decide
+  std::vector<std::uint32_t> left_;             // of a class, still to be asked
+  std::vector<char> asked_;                     // by queue
   std::optional<cluster::ClusterState> state_;  // with what this decision has done so far
   std::optional<cluster::ClusterState> shown_;  // the same as one queue sees it
   std::vector<std::uint32_t> queue_on_;         // by slice: of the job on it; kNone: closed to all

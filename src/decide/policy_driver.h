@@ -85,7 +85,8 @@ class PolicyDriver {
   bool timer_due(Micros now) const { return now >= next_timer(); }
   // `events`: how many arrivals, completions and the like there were so far.
   bool turn_due(Micros now, std::uint64_t events) const {
-    return now >= next_turn_ || (every_events_ > 0 && events - events_at_last_turn_ >= every_events_);
+    return now >= next_turn_ ||
+           (every_events_ > 0 && events - events_at_last_turn_ >= every_events_);
   }
 
   // What cannot wait for a turn. `follow(request)` takes each request, here and below.
@@ -136,7 +137,8 @@ class PolicyDriver {
   // Valid until the next call. `layouts_changed`: instances came, went, closed or reopened since
   // the last one, or jobs that were withdrawn left them.
   const Decision& decide(const View& view, bool layouts_changed) {
-    if (reservations_ != nullptr || books_ != nullptr) return decide_by_rules(view, layouts_changed);
+    if (reservations_ != nullptr || books_ != nullptr)
+      return decide_by_rules(view, layouts_changed);
     if (layouts_changed) scheduler_.layout_changed(view);
     decision_.moves.clear();
     scheduler_.decide(view, decision_);

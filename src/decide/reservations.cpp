@@ -133,9 +133,8 @@ void Reservations::leaves(JobHandle job) {
   Entry& its = entry(job);
   if (its.lane == kNone) return;
   if (its.reserved) {
-    const auto found = std::ranges::find_if(reservations_, [&](const Reservation& each) {
-      return each.handle == job && !each.runs;
-    });
+    const auto found = std::ranges::find_if(
+        reservations_, [&](const Reservation& each) { return each.handle == job && !each.runs; });
     CHECK(found != reservations_.end());
     changed_[found->gpu.value] = 1;
     reservations_.erase(found);
@@ -464,7 +463,8 @@ void Reservations::make_way(const View& view, Reservation& each) {
   bool busy = false;
   for (unsigned left = starts; left != 0; left &= left - 1) {
     const auto start = static_cast<std::uint8_t>(std::countr_zero(left));
-    busy = busy || view.cluster.slice(cluster::slice_id(each.gpu, start)).state == SliceState::kBusy;
+    busy =
+        busy || view.cluster.slice(cluster::slice_id(each.gpu, start)).state == SliceState::kBusy;
   }
   if (!busy && !each.cut) {
     each.cut = true;

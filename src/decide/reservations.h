@@ -118,7 +118,7 @@ class Reservations {
     std::uint16_t fits = 0;
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
-    Micros look_at = Micros::max();  // no job is due early before that
+    Micros look_at = Micros::max();       // no job is due early before that
     std::uint64_t no_place = kNeverFull;  // version() at which no GPU could hold such a job
   };
   struct Hidden {
@@ -184,8 +184,9 @@ class Reservations {
   std::vector<Lane> lanes_;
   std::vector<Reservation> reservations_;
   std::vector<Hidden> hidden_;  // jobs that were started here and run
-  std::vector<std::optional<mig::Layout>> wanted_;  // by GPU with reservations: by the repartitioner
-  std::vector<char> changed_;   // by GPU: its layout is to be asked for again
+  std::vector<std::optional<mig::Layout>>
+      wanted_;                 // by GPU with reservations: by the repartitioner
+  std::vector<char> changed_;  // by GPU: its layout is to be asked for again
   std::optional<cluster::ClusterState> shown_;
   std::vector<Gap> gaps_;
   Micros next_time_ = Micros::max();

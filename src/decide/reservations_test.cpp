@@ -72,10 +72,9 @@ class ReservationsTest : public testing::Test {
              .preemption = {},
              .power = model_.power_curves.front()};
   bool usable_ = true;
-  Reservations reservations_{
-      kAfter,
-      {.aim = [this](GpuId gpu) { return cluster_.gpus[gpu.value].layout; },
-       .usable = [this](GpuId gpu) { return usable_ || gpu.value > 0; }}};
+  Reservations reservations_{kAfter,
+                             {.aim = [this](GpuId gpu) { return cluster_.gpus[gpu.value].layout; },
+                              .usable = [this](GpuId gpu) { return usable_ || gpu.value > 0; }}};
   std::uint32_t next_id_ = 0;
 };
 
@@ -169,8 +168,8 @@ TEST_F(WholeGpuTest, TheGpuIsCutForItWhenNothingRunsAndRestoredWhenItEnds) {
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].layout, layout("7g.40gb:0"));
   for (const mig::Placement each : before.instances()) {
-    for (const auto kind : {cluster::Action::Kind::kBeginDestroy,
-                            cluster::Action::Kind::kFinishDestroy}) {
+    for (const auto kind :
+         {cluster::Action::Kind::kBeginDestroy, cluster::Action::Kind::kFinishDestroy}) {
       cluster::apply(cluster_, {kind, slice(each.start), {}, each.profile});
     }
   }

@@ -27,8 +27,8 @@ UsageBooks::Presence& UsageBooks::presence(UserIndex user) {
 UsageBooks::Group UsageBooks::group_of(const View& view, JobHandle job) {
   Owner owner = owner_of_(job, view.jobs[job]);
   if (!by_usage()) owner.user = 0;
-  const auto [found, is_new] = known_groups_.try_emplace({owner.priority, owner.user},
-                                                         static_cast<Group>(groups_.size()));
+  const auto [found, is_new] =
+      known_groups_.try_emplace({owner.priority, owner.user}, static_cast<Group>(groups_.size()));
   if (is_new) {
     groups_.push_back(owner);
     waiting_.push_back(0);
@@ -42,8 +42,8 @@ bool UsageBooks::before(Group first, Group second, Micros now) const {
   const Owner& b = groups_[second];
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.user == b.user) return false;
-  const bool below_a = below_share(a.user, now);
-  if (below_a != below_share(b.user, now)) return below_a;
+  const bool much_a = holds_much(a.user);
+  if (much_a != holds_much(b.user)) return !much_a;
   const double level_a = level(a.user, now);
   const double level_b = level(b.user, now);
   return level_a != level_b ? level_a < level_b : a.user < b.user;
@@ -114,10 +114,11 @@ void UsageBooks::set_waiting(Group group, std::size_t jobs) {
 }
 
 double UsageBooks::level(UserIndex user, Micros now) const {
-  if (!by_usage()) return 0;
-  const double rate = user < present_.size() ? present_[user].rate : 0;
-  return (ledger_.mean_rate(user, now) + kPresentWeight * rate) / (1 + kPresentWeight) /
-         ledger_.weight(user);
+  return by_usage() ? ledger_.mean_rate(user, now) / ledger_.weight(user) : 0;
+}
+
+bool UsageBooks::holds_much(UserIndex user) const {
+  return by_usage() && present_[user].rate / ledger_.weight(user) >= kHeldMost * fair_level_;
 }
 
 double UsageBooks::weight_present() const {
@@ -127,10 +128,6 @@ double UsageBooks::weight_present() const {
     if (here) weights += ledger_.weight(user);
   }
   return weights;
-}
-
-bool UsageBooks::below_share(UserIndex user, Micros now) const {
-  return !by_usage() || ledger_.mean_rate(user, now) / ledger_.weight(user) < fair_level_;
 }
 
 }  // namespace partita::decide

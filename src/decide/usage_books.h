@@ -4,10 +4,10 @@
 // has a constant rate: the compute slices their jobs hold, or the watts these add to what the GPUs
 // draw when idle (shared out by busy compute slices).
 //
-// Users who held less than their share, on average of late, go before those who held more. Among
-// them it goes by level: the mean of what they hold now, counted twice, and of what they held on
-// average, divided by their share. The average makes good for the past; what they hold now keeps
-// somebody with no past from taking everything until theirs is as long as that of the others.
+// Users who hold less than half again their share now go before those who hold more, and among them
+// those who held the least of their share on average of late. The average makes good for the past;
+// without the first rule somebody with no past could take everything until theirs is as long as
+// that of the others.
 #pragma once
 
 #include <functional>
@@ -58,15 +58,18 @@ class UsageBooks {
   // How many jobs of the group wait; users without jobs have no part in the shares.
   void set_waiting(Group group, std::size_t jobs);
 
+  // What the user held on average of late, over their weight; 0 where usage does not matter.
   double level(UserIndex user, Micros now) const;
   // What a user's level is when each of those with jobs has just their share; as of the last
   // settling.
   double fair_level() const { return fair_level_; }
-  // On average of late. Always true where usage does not matter.
-  bool below_share(UserIndex user, Micros now) const;
+  // On average, and not far above it now. Always true where usage does not matter.
+  bool below_share(UserIndex user, Micros now) const {
+    return !by_usage() || (!holds_much(user) && level(user, now) < fair_level_);
+  }
 
  private:
-  static constexpr double kPresentWeight = 2;  // of the present rate; that of the mean is 1
+  static constexpr double kHeldMost = 1.5;  // of the share, before others go first
 
   struct Presence {
     std::size_t waiting = 0;
@@ -76,6 +79,7 @@ class UsageBooks {
   bool by_usage() const {
     return order_ == FairOrder::kSliceSeconds || order_ == FairOrder::kJoules;
   }
+  bool holds_much(UserIndex user) const;
   double capacity(const View& view) const;
   double weight_present() const;
   double rate_on(const View& view, const cluster::Slice& slice, int busy_compute) const;
@@ -86,11 +90,11 @@ class UsageBooks {
   FairShare ledger_;
   std::vector<Owner> groups_;
   std::map<std::pair<std::int32_t, UserIndex>, Group> known_groups_;
-  std::vector<std::size_t> waiting_;   // by group
-  std::vector<Presence> present_;      // by user
-  std::vector<double> rates_;          // by user, of one settling
-  std::vector<JobHandle> occupants_;   // by slice
-  std::vector<int> busy_;              // compute slices by GPU
+  std::vector<std::size_t> waiting_;  // by group
+  std::vector<Presence> present_;     // by user
+  std::vector<double> rates_;         // by user, of one settling
+  std::vector<JobHandle> occupants_;  // by slice
+  std::vector<int> busy_;             // compute slices by GPU
   double fair_level_ = 0;
 };
 

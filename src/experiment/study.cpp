@@ -150,8 +150,8 @@ std::string policy_text(const StudyPolicy& policy) {
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> kStudies{
-      ccgrid25_study(),  migm_study(),        real_workloads_study(), sensitivity_study(),
-      smart_mig_study(), tech_report_study(), weights_study()};
+      ccgrid25_study(),    migm_study(),      real_workloads_study(), reservations_study(),
+      sensitivity_study(), smart_mig_study(), tech_report_study(),    weights_study()};
   return kStudies;
 }
 

@@ -45,11 +45,10 @@ ClassIndex Trace::class_index(std::string_view name) {
 }
 
 std::size_t Trace::memory_bytes() const {
-  std::size_t bytes = sizeof(Trace) + jobs.capacity() * sizeof(Job) + id_text.capacity() +
-                      memory_curves.capacity() * sizeof(MemoryCurve) +
-                      owners.capacity() * sizeof(JobOwner) +
-                      id_ends.capacity() * sizeof(std::uint64_t) +
-                      class_names.capacity() * sizeof(std::string);
+  std::size_t bytes =
+      sizeof(Trace) + jobs.capacity() * sizeof(Job) + id_text.capacity() +
+      memory_curves.capacity() * sizeof(MemoryCurve) + owners.capacity() * sizeof(JobOwner) +
+      id_ends.capacity() * sizeof(std::uint64_t) + class_names.capacity() * sizeof(std::string);
   for (const std::string& name : class_names) bytes += name.capacity();
   return bytes;
 }

@@ -64,7 +64,8 @@ CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
     if (std::find(columns.begin(), columns.end(), i) != columns.end()) continue;
     const std::string& name = table().columns()[i];
     if (std::ranges::find(kMemoryCsvColumns, name) != kMemoryCsvColumns.end()) continue;
-    if (name == kResumableCsvColumn || name == kUserCsvColumn || name == kPriorityCsvColumn) continue;
+    if (name == kResumableCsvColumn || name == kUserCsvColumn || name == kPriorityCsvColumn)
+      continue;
     warn(fmt::format("{}: column {} is not used", table().name(), shown(name)));
   }
 }

@@ -112,8 +112,8 @@ Result<std::vector<std::pair<std::string, double>>> parse_shares(std::string_vie
     const auto share = named ? parse_double(part.substr(equals + 1)) : std::nullopt;
     const bool good = share && *share > 0 && *share <= kShareMax;
     const std::string name(trim(part.substr(0, equals)));
-    const bool twice = std::ranges::find(shares, name, &std::pair<std::string, double>::first) !=
-                       shares.end();
+    const bool twice =
+        std::ranges::find(shares, name, &std::pair<std::string, double>::first) != shares.end();
     if (!good || name.empty() || twice) {
       return found_wanted(part, "USER=SHARE with a share above 0 and up to 1e6, each user once");
     }

@@ -164,15 +164,15 @@ std::string run_text(const RunSettings& settings, const experiment::PolicyRun& r
                                   cost_name(options.repartition_cost))});
   table.add({"preemption", format_preemption(options.preemption)});
   if (options.queue.reserve_after) {
-    table.add({"reservations", fmt::format("{} after {}, {} jobs beside them",
-                                           with_commas(run.result.reservations),
-                                           shown_seconds(options.queue.reserve_after->to_seconds()),
-                                           with_commas(run.result.backfilled))});
+    table.add({"reservations",
+               fmt::format("{} after {}, {} jobs beside them", with_commas(run.result.reservations),
+                           shown_seconds(options.queue.reserve_after->to_seconds()),
+                           with_commas(run.result.backfilled))});
   }
   if (options.queue.fair()) {
-    table.add({"fair share", fmt::format("{}, half-life {}",
-                                         format_fair_share(options.queue.fair_share),
-                                         shown_seconds(options.queue.half_life.to_seconds()))});
+    table.add(
+        {"fair share", fmt::format("{}, half-life {}", format_fair_share(options.queue.fair_share),
+                                   shown_seconds(options.queue.half_life.to_seconds()))});
   }
   add_result_rows(table, options.et_a, run.result);
   add_count_rows(table, run);
