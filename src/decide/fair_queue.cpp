@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/check.h"
+#include "decide/place_search.h"
 
 namespace partita::decide {
 namespace {
@@ -13,15 +13,6 @@ using cluster::SliceState;
 using Mode = Preemption::Mode;
 
 constexpr std::uint32_t kClosed = static_cast<std::uint32_t>(-2);  // to every queue
-
-Micros need_on(const ActiveJob& job, std::size_t size_index) {
-  const double takes = std::max(1.0, std::ceil(job.work * job.time[size_index]));
-  return job.restart + Micros{static_cast<std::int64_t>(takes)};
-}
-
-std::size_t size_index_of(const mig::GpuModel& model, std::size_t profile) {
-  return *workload::slice_size_index(model.profiles[profile].compute_slices);
-}
 
 template <typename Visit>
 void each_profile(std::uint16_t profiles, const Visit& visit) {
@@ -82,12 +73,8 @@ void FairQueue::enter(const View& view, JobHandle job) {
   const ActiveJob& active = view.jobs[job];
   Entry& its = entry(job);
   Queue& queue = queues_[its.queue];
-  Micros least = Micros::max();
-  each_profile(active.fits, [&](std::size_t profile) {
-    least = std::min(least, need_on(active, size_index_of(*view.cluster.model, profile)));
-    ++queue.fitting[profile];
-  });
-  its.latest = (active.deadline - least).count;
+  each_profile(active.fits, [&](std::size_t profile) { ++queue.fitting[profile]; });
+  its.latest = (active.deadline - least_need(*view.cluster.model, active)).count;
   its.fits = active.fits;
   its.waits = true;
   queue.latest.emplace(its.latest, job.value);

@@ -7,8 +7,8 @@
 //   1. everything that happened, told as it happens: jobs done, withdrawn, returned, arrived;
 //   2. repartition(): what cannot wait, then the layouts where it is the repartitioner's turn, then
 //      those that reservations need;
-//   3. decide(): jobs start whose reserved place is ready; then the scheduler, told before of slices
-//      that came, went, closed or reopened; then jobs that fit beside reservations.
+//   3. decide(): jobs start whose reserved place is ready; then the scheduler, told before of
+//      slices that came, went, closed or reopened; then jobs that fit beside reservations.
 // Whoever drives it carries out what they answer. Nothing is allocated at an instant, unless there
 // are reservations or books of usage.
 #pragma once
@@ -30,8 +30,8 @@ class PolicyDriver {
   explicit PolicyDriver(Scheduler& scheduler, Repartitioner* repartitioner = nullptr)
       : scheduler_(scheduler), repartitioner_(repartitioner) {}
 
-  // Before begin(). Both may be null, and outlive the driver: `reservations` bound how long a job is
-  // passed over; `books` note who uses what.
+  // Before begin(). Both may be null, and outlive the driver: `reservations` bound how long a job
+  // is passed over; `books` note who uses what.
   void use(Reservations* reservations, UsageBooks* books) {
     reservations_ = reservations;
     books_ = books;

@@ -10,15 +10,15 @@
 // cluster in which what is reserved takes no job, and is not told of jobs that were started here.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "decide/layout_request.h"
+#include "decide/place_search.h"
 #include "decide/scheduler.h"
-#include "decide/usage_books.h"
+#include "decide/waiting_lanes.h"
 
 namespace partita::decide {
 
@@ -100,74 +100,32 @@ class Reservations {
   std::uint64_t backfilled() const { return backfilled_; }
 
  private:
-  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
-  static constexpr std::uint64_t kNeverFull = static_cast<std::uint64_t>(-1);
-
-  // A waiting job in the list of its lane.
-  struct Entry {
-    JobId job;
-    Micros since;
-    std::uint32_t lane = kNone;  // kNone: it does not wait
-    std::uint32_t previous = kNone;
-    std::uint32_t next = kNone;
-    bool reserved = false;  // it waits for its place and is in no list
-  };
-  // Waiting jobs of one group that fit the same profiles, by how long they wait.
-  struct Lane {
-    UsageBooks::Group group = 0;
-    std::uint16_t fits = 0;
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
-    Micros look_at = Micros::max();       // no job is due early before that
-    std::uint64_t no_place = kNeverFull;  // version() at which no GPU could hold such a job
-  };
   struct Hidden {
     JobHandle handle;
     JobId job;
   };
-  struct Found {
-    GpuId gpu;
-    mig::Placement place;
-    Micros drained;
-    Micros start;
-    Micros end;
-    int busy = 0;
-  };
-  using Starts = std::uint16_t;  // first memory slices, as bits
-
-  Entry& entry(JobHandle job);
-  Lane& lane_of(const View& view, JobHandle job);
-  void list(JobHandle job);
-  void unlist(JobHandle job);
 
   // When a job that no instance fits is due: before its deadline cannot be met any more.
   Micros due_early(const View& view, JobHandle job) const;
   JobHandle next_patient(const View& view) const;
   JobHandle next_early(const View& view);
   bool reserve_next(const View& view);
-  bool goes_first(const View& view, JobHandle first, JobHandle second) const;
-  // Of all that a place depends on.
-  std::uint64_t version(const View& view) const { return view.cluster.layout_version + version_; }
-  bool may_reserve(const View& view, const Lane& lane) const;
   std::size_t limit(const View& view) const;
   void find_next_time(const View& view);
+  // Of all that a place depends on.
+  std::uint64_t version(const View& view) const { return view.cluster.layout_version + version_; }
 
-  // `beside_others`: where other reservations leave room.
-  std::optional<Found> find_place(const View& view, JobHandle job, bool beside_others) const;
-  std::optional<Found> look_at(const View& view, const ActiveJob& job, GpuId gpu,
-                               mig::Placement place, const mig::Layout& others) const;
+  bool usable(GpuId gpu) const { return !facts_.usable || facts_.usable(gpu); }
   // The places on the GPU that jobs wait for.
   mig::Layout awaited_on(const View& view, GpuId gpu) const;
-  // Instances of the GPU that exist or are being made and cannot stay beside the place.
-  Starts in_the_way(const View& view, const Reservation& each) const;
+  PlaceSearch beside_others(const View& view) const;
   mig::Layout layout_for(const View& view, GpuId gpu) const;
-  bool usable(GpuId gpu) const { return !facts_.usable || facts_.usable(gpu); }
 
-  void reserve(const View& view, JobHandle job, const Found& found);
+  void take_place(const View& view, Reservation& reservation, const FoundPlace& found);
+  void reserve(const View& view, JobHandle job, const FoundPlace& found);
   void drop_over(const View& view);
   bool stands(const View& view, const Reservation& each) const;
   void make_way(const View& view, Reservation& each);
-  void look_elsewhere(const View& view, Reservation& late);
 
   // An idle instance in the way of a reserved place, and until when it can be used.
   struct Gap {
@@ -179,21 +137,20 @@ class Reservations {
 
   Micros after_;
   FleetFacts facts_;
-  UsageBooks* books_;
-  std::vector<Entry> entries_;  // by handle
-  std::vector<Lane> lanes_;
+  WaitingLanes waiting_;
   std::vector<Reservation> reservations_;
   std::vector<Hidden> hidden_;  // jobs that were started here and run
-  std::vector<std::optional<mig::Layout>>
-      wanted_;                 // by GPU with reservations: by the repartitioner
+  // By GPU with reservations: what the repartitioner wants there.
+  std::vector<std::optional<mig::Layout>> wanted_;
   std::vector<char> changed_;  // by GPU: its layout is to be asked for again
   std::optional<cluster::ClusterState> shown_;
   std::vector<Gap> gaps_;
   Micros next_time_ = Micros::max();
-  std::uint64_t version_ = 0;        // of the reservations
-  std::uint64_t full_ = kNeverFull;  // version at which the next one found no place beside others
-  std::uint64_t offered_version_ = kNeverFull;  // of the layouts, when this was found:
-  std::uint16_t offered_ = 0;                   // profiles of the instances that take jobs
+  std::uint64_t version_ = 0;  // of the reservations
+  // version() at which the next one found no place beside the others.
+  std::uint64_t full_ = WaitingLanes::kNever;
+  std::uint64_t offered_version_ = WaitingLanes::kNever;  // of the layouts, when this was found:
+  std::uint16_t offered_ = 0;  // profiles of the instances that take jobs
   std::uint64_t made_ = 0;
   std::uint64_t backfilled_ = 0;
 };
