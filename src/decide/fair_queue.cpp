@@ -346,4 +346,18 @@ void FairQueue::start_urgent(const View& view, std::uint32_t queue, Decision& de
   }
 }
 
+std::string_view name_of(FairOrder order) {
+  switch (order) {
+    case FairOrder::kOff:
+      return "off";
+    case FairOrder::kPriority:
+      return "priority";
+    case FairOrder::kSliceSeconds:
+      return "slice-seconds";
+    case FairOrder::kJoules:
+      return "joules";
+  }
+  return {};
+}
+
 }  // namespace partita::decide

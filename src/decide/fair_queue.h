@@ -14,12 +14,16 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "decide/usage_books.h"
 
 namespace partita::decide {
+
+// As flags spell them.
+std::string_view name_of(FairOrder order);
 
 class FairQueue : public Scheduler {
  public:

@@ -150,10 +150,10 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
     {.name = "half-life", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .default_text = "86400", .low = 1, .high = kSecondsMax, .unit = "s",
      .sentence = "With --fair-share, what was used so long ago counts half.",
-     .verbs = kRuns, .section = "policy"},
+     .verbs = kRuns | set_of(Verb::kServe), .section = "policy"},
     {.name = "shares", .kind = ValueKind::kText, .metavar = "USER=SHARE,...",
      .sentence = "With --fair-share, shares of users; those who are not named have 1.",
-     .verbs = kRuns, .section = "policy", .parse = parsed_by<parse_shares>},
+     .verbs = kRuns | set_of(Verb::kServe), .section = "policy", .parse = parsed_by<parse_shares>},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
      .default_text = "measured",
      .sentence = "What changing a layout costs: the measured times of each instance, or the "
