@@ -22,6 +22,7 @@ constexpr std::uint32_t kUsers = 8;
 constexpr std::uint32_t kFlooder = 3;
 constexpr std::uint32_t kGpus = 2;
 constexpr Micros kHour = Micros::seconds(3600);
+constexpr std::uint64_t kSeeds = 3;
 // The longest job of the flood: at least once in so long a slice becomes free, and the next job is
 // chosen.
 constexpr double kFloodSecondsMax = 40;
@@ -140,7 +141,7 @@ double worst_share_error(const std::array<double, kUsers>& shares) {
 class Sharing : public testing::TestWithParam<Policy> {};
 
 TEST_P(Sharing, EveryUserWithEnoughToDoGetsTheirShareOfAnHourWithinATenth) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const workload::Trace trace = shared_day(seed, GetParam().instances, 2, true, 600);
     for (const FairOrder order : {FairOrder::kSliceSeconds, FairOrder::kJoules}) {
       const auto result = run(trace, GetParam(), options_for(GetParam(), order));
@@ -169,7 +170,7 @@ Micros most_late(const workload::Trace& with, const sim::RunResult& flooded,
 
 TEST_P(Sharing, ADeadlineThatCouldBeMetWithoutTheFloodIsMissedByOneIntervalAtMost) {
   Micros most_unshared;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const workload::Trace with = shared_day(seed, GetParam().instances, 0.5, true, 60);
     const workload::Trace without = shared_day(seed, GetParam().instances, 0.5, false, 60);
     const sim::RunOptions options = options_for(GetParam(), FairOrder::kSliceSeconds);
@@ -239,7 +240,7 @@ TEST(Shares, AUserWithTwiceTheShareGetsTwiceAsMuch) {
 // Somebody with no past is behind everybody in usage, and still cannot take everything at once.
 TEST(Shares, AFloodThatBeginsAfterAnHourLeavesTheOthersTheirsInTheNext) {
   const Policy policy{"fifo", "static:12"};
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const workload::Trace trace = shared_day(seed, 7, 2, true, 600, kHour, kHour + kHour);
     const auto result = run(trace, policy, options_for(policy, FairOrder::kSliceSeconds));
     EXPECT_LT(worst_share_error(shares(trace, result, kHour)), 0.1) << "seed " << seed;

@@ -114,6 +114,7 @@ void FairQueue::job_arrived(const View& view, JobHandle job) {
 }
 
 void FairQueue::job_stopped(const View& view, JobHandle job) {
+  if (entry(job).queue == kNone) return job_arrived(view, job);
   const bool told = entry(job).told;
   forget_untold(job);
   enter(view, job);
@@ -122,17 +123,20 @@ void FairQueue::job_stopped(const View& view, JobHandle job) {
 }
 
 void FairQueue::job_done(const View& view, JobHandle job) {
+  if (entry(job).queue == kNone) return;
   const bool told = entry(job).told;
   forget_untold(job);
-  if (told) queues_[entries_[job.value].queue].scheduler->job_done(view, job);
+  const std::uint32_t queue = std::exchange(entries_[job.value].queue, kNone);
+  if (told) queues_[queue].scheduler->job_done(view, job);
 }
 
 void FairQueue::job_withdrawn(const View& view, JobHandle job) {
-  if (entry(job).queue == kNone) queue_of(view, job);
+  if (entry(job).queue == kNone) return;  // it ran before there was a queue
   const bool told = entry(job).told;
   forget_untold(job);
   leave(job);
-  if (told) queues_[entries_[job.value].queue].scheduler->job_withdrawn(view, job);
+  const std::uint32_t queue = std::exchange(entries_[job.value].queue, kNone);
+  if (told) queues_[queue].scheduler->job_withdrawn(view, job);
 }
 
 void FairQueue::job_returned(const View& view, JobHandle job) {

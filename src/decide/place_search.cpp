@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+
+#include "base/round_up.h"
 
 namespace partita::decide {
 namespace {
@@ -48,8 +49,7 @@ std::optional<FoundPlace> look_at(const View& view, const ActiveJob& job, GpuId 
 }  // namespace
 
 Micros need_on(const ActiveJob& job, std::size_t size_index) {
-  const double takes = std::max(1.0, std::ceil(job.work * job.time[size_index]));
-  return job.restart + Micros{static_cast<std::int64_t>(takes)};
+  return job.restart + round_up(job.work * job.time[size_index]);
 }
 
 std::size_t size_index_of(const mig::GpuModel& model, std::size_t profile) {

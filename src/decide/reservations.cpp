@@ -14,6 +14,8 @@ using cluster::SliceState;
 // How long a reservation whose time has come waits for jobs that outlive their estimates before it
 // looks for a place that is free.
 constexpr Micros kOverrunMax = Micros::seconds(1);
+// And for an instance to be made, which takes a second or two where nothing fails.
+constexpr Micros kMakingMax = Micros::seconds(60);
 
 // Profiles of the instances that exist, or will as things stand, and take jobs.
 std::uint16_t offered_profiles(const cluster::ClusterState& cluster) {
@@ -301,11 +303,24 @@ void Reservations::make_way(const View& view, Reservation& each) {
   }
   const auto& own = view.cluster.slice(cluster::slice_id(each.gpu, each.place.start));
   busy = busy || own.state == SliceState::kBusy;
-  if (!busy || view.now <= each.drained + kOverrunMax) return;
-  const auto elsewhere = find_place(view, view.jobs[each.handle], beside_others(view));
-  if (!elsewhere || elsewhere->busy > 0) return;
+  if (busy || each.cut_at == Micros{}) each.cut_at = view.now;
+  const bool overrun = busy && view.now > each.drained + kOverrunMax;
+  const bool not_made = !busy && view.now > each.cut_at + kMakingMax;
+  if (overrun || not_made) move_elsewhere(view, each, busy);
+}
+
+// From behind jobs that do not end, to where nothing is in the way; or to another GPU if this one
+// does not make the instance.
+void Reservations::move_elsewhere(const View& view, Reservation& each, bool busy) {
+  PlaceSearch search = beside_others(view);
+  if (!busy) {
+    each.cut_at = view.now;
+    search.usable = [this, here = each.gpu](GpuId gpu) { return gpu != here && usable(gpu); };
+  }
+  const auto found = find_place(view, view.jobs[each.handle], search);
+  if (!found || (busy && found->busy > 0)) return;
   changed_[each.gpu.value] = 1;
-  take_place(view, each, *elsewhere);
+  take_place(view, each, *found);
 }
 
 void Reservations::plan(const View& view, std::vector<LayoutRequest>& requests) {

@@ -40,6 +40,7 @@ struct Reservation {
   Micros drained;     // others must be expected to end by then
   Micros start;       // when the job is expected to start
   bool cut = false;   // the instance exists or is being made
+  Micros cut_at;      // since when nothing but that is waited for
   bool runs = false;  // the job has started there; the place is kept until it ends
 };
 
@@ -126,6 +127,7 @@ class Reservations {
   void drop_over(const View& view);
   bool stands(const View& view, const Reservation& each) const;
   void make_way(const View& view, Reservation& each);
+  void move_elsewhere(const View& view, Reservation& each, bool busy);
 
   // An idle instance in the way of a reserved place, and until when it can be used.
   struct Gap {

@@ -25,7 +25,7 @@ UsageBooks::Presence& UsageBooks::presence(UserIndex user) {
 
 // Where usage does not matter, users are not told apart.
 UsageBooks::Group UsageBooks::group_of(const View& view, JobHandle job) {
-  Owner owner = owner_of_(job, view.jobs[job]);
+  Owner owner = owner_of_(job, view.jobs[job]).value_or(Owner{});
   if (!by_usage()) owner.user = 0;
   const auto [found, is_new] =
       known_groups_.try_emplace({owner.priority, owner.user}, static_cast<Group>(groups_.size()));
@@ -83,12 +83,11 @@ void UsageBooks::settle(const View& view, std::span<const Move> moves) {
   rates_.assign(present_.size(), 0);
   for (std::uint32_t i = 0; i < slices.size(); ++i) {
     if (!occupants_[i].valid()) continue;
-    const ActiveJob& job = view.jobs[occupants_[i]];
-    if (job.endless()) continue;  // nobody's
-    const UserIndex user = owner_of_(occupants_[i], job).user;
-    presence(user);
+    const auto owner = owner_of_(occupants_[i], view.jobs[occupants_[i]]);
+    if (!owner) continue;
+    presence(owner->user);
     rates_.resize(present_.size(), 0);
-    rates_[user] += rate_on(view, slices[i], busy_[cluster::gpu_of(SliceId{i}).value]);
+    rates_[owner->user] += rate_on(view, slices[i], busy_[cluster::gpu_of(SliceId{i}).value]);
   }
   for (UserIndex user = 0; user < rates_.size(); ++user) {
     present_[user].rate = rates_[user];

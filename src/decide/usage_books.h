@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,9 @@
 
 namespace partita::decide {
 
-// Of a job that policies know. Must give the same answer as long as the job is there.
-using OwnerOf = std::function<Owner(JobHandle handle, const ActiveJob& job)>;
+// Of what is on a slice or waits; nothing: it is no job, and nobody's. Must give the same answer as
+// long as the job is there.
+using OwnerOf = std::function<std::optional<Owner>(JobHandle handle, const ActiveJob& job)>;
 
 class UsageBooks {
  public:

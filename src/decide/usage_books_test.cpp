@@ -7,7 +7,7 @@
 namespace partita::decide {
 namespace {
 
-constexpr Micros kHour = Micros::seconds(3600);
+constexpr Micros kHalfLife = Micros::seconds(3600);
 
 // Two GPUs of 1g slices; the owner of a job is what its class says.
 class UsageBooksTest : public testing::Test {
@@ -20,10 +20,11 @@ class UsageBooksTest : public testing::Test {
   UsageBooks books(FairOrder order) {
     QueueRules rules;
     rules.fair_share = order;
-    rules.half_life = kHour;
-    return {rules, [](JobHandle, const ActiveJob& job) {
-              return Owner{job.job_class, static_cast<std::int32_t>(job.memory_gib)};
-            }};
+    rules.half_life = kHalfLife;
+    return {
+        rules, [](JobHandle, const ActiveJob& job) {
+          return std::optional<Owner>({job.job_class, static_cast<std::int32_t>(job.memory_gib)});
+        }};
   }
   JobHandle add(workload::ClassIndex user, float priority = 0) {
     workload::Job job;
@@ -35,7 +36,7 @@ class UsageBooksTest : public testing::Test {
   void start(JobHandle job, std::uint32_t gpu, std::uint8_t at) {
     cluster::start_job(cluster_, cluster::slice_id(GpuId{gpu}, at), job);
     jobs_[job].slice = cluster::slice_id(GpuId{gpu}, at);
-    jobs_[job].finish = kHour;
+    jobs_[job].finish = kHalfLife;
   }
 
   const mig::GpuModel& model_ = **mig::find_gpu("a100-40gb");

@@ -79,7 +79,7 @@ class Engine {
 decide::Scheduler& Engine::share() {
   if (trace_.owners.empty() && !options_.queue.fair()) return scheduler_;
   books_.emplace(options_.queue, [this](JobHandle, const decide::ActiveJob& job) {
-    return trace_.owners.empty() ? decide::Owner{} : trace_.owners[job.id.value];
+    return std::optional(trace_.owners.empty() ? decide::Owner{} : trace_.owners[job.id.value]);
   });
   for (const auto& [name, weight] : options_.queue.weights) {
     const auto found = std::ranges::find(trace_.user_names, name);

@@ -6,8 +6,8 @@ namespace {
 
 using Mode = decide::Preemption::Mode;
 
-constexpr decide::Preemption kNone{Mode::kNone, {}};
-constexpr decide::Preemption kPays{Mode::kPays, Micros::seconds(30)};
+constexpr decide::Preemption kToTheEnd{Mode::kNone, {}};
+constexpr decide::Preemption kWherePays{Mode::kPays, Micros::seconds(30)};
 
 // Each policy, and the same with what `serve` does unless told otherwise.
 std::vector<StudyPolicy> in_pairs(const std::vector<StudyPolicy>& policies) {
@@ -22,20 +22,21 @@ std::vector<StudyPolicy> in_pairs(const std::vector<StudyPolicy>& policies) {
   return pairs;
 }
 
-StudyPolicy policy(const char* name, const char* scheduler, const std::string& mix,
-                   decide::Preemption preemption) {
+StudyPolicy measured(const char* name, const char* scheduler, const std::string& mix,
+                     decide::Preemption preemption) {
   return {name, scheduler, mix, preemption, sim::RepartitionCost::kMeasured};
 }
 
-std::vector<StudyPolicy> policies_for(const std::string& mix) {
-  return in_pairs({policy("mdd/tuned", "mdd", mix, kNone), policy("sjf/tuned", "sjf", mix, kNone),
-                   policy("mdd/tuned, pays=30", "mdd", mix, kPays),
-                   policy("mdd/whole GPUs", "mdd", "none", kNone),
-                   policy("fifo+requested/ondemand", "fifo+requested", "ondemand", kNone),
-                   policy("mdd+tightest/migm-b", "mdd+tightest", "migm-b", kNone)});
+std::vector<StudyPolicy> pairs_for(const std::string& mix) {
+  return in_pairs({measured("mdd/tuned", "mdd", mix, kToTheEnd),
+                   measured("sjf/tuned", "sjf", mix, kToTheEnd),
+                   measured("mdd/tuned, pays=30", "mdd", mix, kWherePays),
+                   measured("mdd/whole GPUs", "mdd", "none", kToTheEnd),
+                   measured("fifo+requested/ondemand", "fifo+requested", "ondemand", kToTheEnd),
+                   measured("mdd+tightest/migm-b", "mdd+tightest", "migm-b", kToTheEnd)});
 }
 
-StudySetting realistic_weeks() {
+StudySetting busy_weeks() {
   constexpr std::uint64_t kWeeks = 30;
   workload::RealisticOptions options;
   options.hours = 168;
@@ -45,7 +46,7 @@ StudySetting realistic_weeks() {
   setting.name = "realistic weeks";
   setting.days = realistic_days(options);
   setting.days.test_days_max = kWeeks;
-  setting.policies = policies_for("static:1,2,2,2,2,2,2,2");
+  setting.policies = pairs_for("static:1,2,2,2,2,2,2,2");
   return setting;
 }
 
@@ -58,10 +59,10 @@ Study reservations_study() {
   study.source = "none: the papers' days, and weeks made after published traces";
   for (const int rate : {12, 16, 20}) {
     StudySetting setting = smart_mig_setting(rate);
-    setting.policies = policies_for(tuned_mix(rate));
+    setting.policies = pairs_for(tuned_mix(rate));
     study.settings.push_back(std::move(setting));
   }
-  study.settings.push_back(realistic_weeks());
+  study.settings.push_back(busy_weeks());
   return study;
 }
 
@@ -72,7 +73,7 @@ Result<Study> reservations_study_with(const std::string& folder) {
   study.name = "reservations-traces";
   for (const FoundTrace& trace : *traces) {
     StudySetting setting = trace.setting;
-    setting.policies = policies_for(trace.row.mix_none);
+    setting.policies = pairs_for(trace.row.mix_none);
     study.settings.push_back(std::move(setting));
   }
   return study;
