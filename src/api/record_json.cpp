@@ -122,6 +122,7 @@ template Json json_of(const control::OwnJob<>&);
 template Json json_of(const control::WholeJob&);
 template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
+template Json json_of(const control::ShareView&);
 template Json json_of(const std::vector<JobNumber>&);
 
 template <typename View>
@@ -133,6 +134,7 @@ template Json schema_of_response<control::OwnJob<>>();
 template Json schema_of_response<control::WholeJob>();
 template Json schema_of_response<control::GpuView>();
 template Json schema_of_response<StatusView>();
+template Json schema_of_response<control::ShareView>();
 
 Json schema_of_submission() {
   return object_schema(Way::kSent, [](auto visit) {

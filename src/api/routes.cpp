@@ -29,6 +29,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
      "The GPUs, their slices and what is on them", kAll, Scope::kRead},
     {RouteId::kStatus, "GET", "/v1/status", "status",
      "The daemon, its policy and its counts", kAll, Scope::kRead},
+    {RouteId::kShare, "GET", "/v1/share", "share",
+     "What users had of the fleet, and who goes first", kAll, Scope::kRead},
     {RouteId::kEvents, "GET", "/v1/events", "events",
      "What happens, as server-sent events; of others' jobs nothing", kAll, Scope::kRead},
     {RouteId::kMetrics, "GET", "/metrics", "metrics",
@@ -103,6 +105,8 @@ Content content_of(RouteId route) {
       return {kJson, list_schema("gpus", schema_of_response<control::GpuView>())};
     case RouteId::kStatus:
       return {kJson, schema_of_response<StatusView>()};
+    case RouteId::kShare:
+      return {kJson, schema_of_response<control::ShareView>()};
     case RouteId::kEvents:
       return {"text/event-stream", text};
     case RouteId::kMetrics:

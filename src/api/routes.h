@@ -23,6 +23,7 @@ enum class RouteId : std::uint8_t {
   kJobOutput,
   kGpus,
   kStatus,
+  kShare,
   kEvents,
   kMetrics,
   kOpenApi,

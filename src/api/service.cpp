@@ -72,6 +72,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
       return output(request, *job);
     case RouteId::kGpus:
       return gpus(caller);
+    case RouteId::kShare:
+      return json_response(json_of(control::share_view_of(controller_)));
     case RouteId::kStatus:
       return status();
     case RouteId::kEvents: {

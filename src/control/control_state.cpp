@@ -19,14 +19,21 @@ decide::Preemption preemption_of(const Options& options) {
   return options.shadow ? decide::Preemption{Mode::kNone, {}} : options.preemption;
 }
 
+// What would be reserved or shared is not carried out in shadow mode.
+Options checked(Options options) {
+  if (options.shadow) options.queue = {};
+  return options;
+}
+
 }  // namespace
 
 ControlState::ControlState(Options chosen, const mig::GpuModel& model, std::vector<GpuFact> gpus,
                            Policies chosen_policies)
-    : options(std::move(chosen)),
+    : options(checked(std::move(chosen))),
       fleet(model, std::move(gpus), active),
       memory(model),
       owned(std::move(chosen_policies)),
+      queue(options.queue, jobs, fleet, *owned.scheduler, owned.make_scheduler),
       view{.now = Micros{},
            .cluster = fleet.cluster(),
            .jobs = active,
@@ -34,8 +41,9 @@ ControlState::ControlState(Options chosen, const mig::GpuModel& model, std::vect
            .power = model.power_curves.front(),
            .et_a = options.et_a,
            .forecaster = owned.forecaster.get()},
-      policies(*owned.scheduler, owned.repartitioner.get()) {
+      policies(queue.scheduler(), owned.repartitioner.get()) {
   CHECK(!fleet.gpus().empty());
+  policies.use(queue.reservations(), queue.books());
   CHECK(owned.forecaster || !owned.repartitioner->needs_forecasts());
 }
 

@@ -16,6 +16,7 @@
 #include "control/jobs/job_table.h"
 #include "control/jobs/memory_needs.h"
 #include "control/limits.h"
+#include "control/shared_queue.h"
 #include "control/turn_book.h"
 #include "decide/early_restart.h"
 #include "decide/policy_driver.h"
@@ -37,6 +38,8 @@ struct Options {
   // Between two scheduling passes at least this long, however much happens.
   Micros pass_interval = Micros{20'000};
   double et_a = 2e-7;
+  // Weights are by uid. Nothing of it in shadow mode.
+  decide::QueueRules queue = {};
   Limits limits;
 };
 
@@ -44,6 +47,7 @@ struct Policies {
   std::unique_ptr<decide::Scheduler> scheduler;
   std::unique_ptr<decide::Repartitioner> repartitioner;
   std::unique_ptr<decide::PositionForecaster> forecaster;  // may be null
+  decide::FairQueue::Make make_scheduler = {};  // one more of the kind; needed where users share
 };
 
 struct ControlState {
@@ -77,6 +81,7 @@ struct ControlState {
   JobTable jobs;
   Claims claims;
   Policies owned;
+  SharedQueue queue;
   decide::View view;
   decide::PolicyDriver policies;
   TurnBook turn;

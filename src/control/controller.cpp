@@ -19,8 +19,12 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
                        std::unique_ptr<decide::Scheduler> scheduler,
                        std::unique_ptr<decide::Repartitioner> repartitioner,
                        std::unique_ptr<decide::PositionForecaster> forecaster)
-    : state_(std::move(options), model, std::move(gpus),
-             {std::move(scheduler), std::move(repartitioner), std::move(forecaster)}),
+    : Controller(std::move(options), model, std::move(gpus),
+                 {std::move(scheduler), std::move(repartitioner), std::move(forecaster)}) {}
+
+Controller::Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
+                       Policies policies)
+    : state_(std::move(options), model, std::move(gpus), std::move(policies)),
       slices_(state_),
       flow_(state_),
       attempts_(state_, flow_, slices_),
@@ -70,6 +74,12 @@ std::optional<Micros> Controller::next_wake() const {
   const auto retry = state_.fleet.next_retry(state_.now);
   if (own == Micros::max()) return retry;
   return std::min(own, retry.value_or(own));
+}
+
+const decide::Reservation* Controller::reservation_of(const Job& job) const {
+  const decide::Reservations* reservations = state_.queue.reservations();
+  if (reservations == nullptr || !job.handle.valid()) return nullptr;
+  return reservations->find(state_.active[job.handle].id);
 }
 
 const Job* Controller::claimant_of(cluster::SliceId slice) const {

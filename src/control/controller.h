@@ -26,6 +26,8 @@ class Controller {
              std::unique_ptr<decide::Scheduler> scheduler,
              std::unique_ptr<decide::Repartitioner> repartitioner,
              std::unique_ptr<decide::PositionForecaster> forecaster = nullptr);
+  Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
+             Policies policies);
 
   // Once, before the first step: what the store holds, what is on the GPUs, and what the launcher
   // says of every attempt of unsettled_attempts().
@@ -48,6 +50,11 @@ class Controller {
   // The job the slice is kept for; null when it is nobody's.
   const Job* claimant_of(cluster::SliceId slice) const;
   const GpuReading& reading(GpuId gpu) const { return devices_.energy.reading(gpu); }
+  Micros now() const { return state_.now; }  // of the latest turn
+  // How users stand where they share; else empty.
+  std::vector<UserShare> users() const { return state_.queue.users(state_.now); }
+  // The place that a job is kept; null: none.
+  const decide::Reservation* reservation_of(const Job& job) const;
   const Options& options() const { return state_.options; }
   std::size_t jobs_not_ended() const { return state_.jobs.not_ended(); }
   std::size_t count(JobState state) const { return state_.jobs.count(state); }

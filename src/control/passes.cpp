@@ -30,9 +30,24 @@ void Passes::run() {
 }
 
 void Passes::log_notes() {
+  log_reservations();
   for (std::string& note : state_.policies.take_notes()) {
     state_.turn.event(kNoJob, "guard", std::move(note));
   }
+}
+
+// Each is said once, when it is made.
+void Passes::log_reservations() {
+  const decide::Reservations* reservations = state_.queue.reservations();
+  if (reservations == nullptr || reservations->made() == reservations_said_) return;
+  for (const decide::Reservation& each : reservations->all()) {
+    if (each.made < state_.now) continue;
+    state_.turn.event(
+        state_.jobs.of(each.handle).id, "reserved",
+        fmt::format("{} is kept for it; expected in {:.0f} s", state_.name_of(each.gpu, each.place),
+                    std::max(0.0, (each.start - state_.now).to_seconds())));
+  }
+  reservations_said_ = reservations->made();
 }
 
 void Passes::decide() {

@@ -28,6 +28,7 @@ class Passes {
   void run_shadow();
   // What policies did of their own accord: a guard that trips or is released.
   void log_notes();
+  void log_reservations();
   void say_layout(const decide::LayoutRequest& request);
   void show_forecaster();
 
@@ -36,6 +37,7 @@ class Passes {
   const JobLengths& lengths_;
   std::uint64_t count_ = 0;
   Micros last_;
+  std::uint64_t reservations_said_ = 0;
   std::vector<decide::LayoutCourse> courses_;  // what the forecaster was shown last
   // In shadow mode, what was last said of a job and of a GPU.
   std::map<JobNumber, std::string> said_of_job_;

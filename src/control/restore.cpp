@@ -28,6 +28,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   state_.memory.read(contents.peaks);
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
+  state_.queue.read_usage(state_.model(), state_.now);
   restore_slices(inventories, contents);
   restore_policies();
   for (const launch::Report& report : attempts) attempts_.take(report);

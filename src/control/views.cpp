@@ -172,6 +172,17 @@ std::vector<GpuView> gpu_views_of(const Controller& controller,
   return views;
 }
 
+ShareView share_view_of(const Controller& controller) {
+  const decide::QueueRules& rules = controller.options().queue;
+  ShareView view{.measure = decide::name_of(rules.fair_share),
+                 .half_life_s = rules.half_life.to_seconds(),
+                 .users = {}};
+  for (const UserShare& user : controller.users()) {
+    view.users.push_back({user.uid, user.weight, user.usage, user.total, user.rate, user.level});
+  }
+  return view;
+}
+
 JobCounts counts_of(const Controller& controller) {
   JobCounts counts;
   for (std::size_t i = 0; i < kJobStates; ++i) {

@@ -148,6 +148,31 @@ struct GpuView {
   }
 };
 
+struct UserShareView {
+  std::uint32_t uid = 0;
+  double share = 1;
+  double usage = 0;
+  double total = 0;
+  double rate = 0;
+  double level = 0;
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "uid", self.uid, "share", self.share, "usage", self.usage, "total",
+                self.total, "rate", self.rate, "level", self.level);
+  }
+};
+
+struct ShareView {
+  std::string_view measure;  // of usage and rate
+  double half_life_s = 0;
+  std::vector<UserShareView> users;  // by uid
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "measure", self.measure, "half_life_s", self.half_life_s, "users",
+                self.users);
+  }
+};
+
 struct JobCounts {
   std::array<std::size_t, kJobStates> by_state{};
 
@@ -167,6 +192,7 @@ WholeJob whole_view_of(const Controller& controller, const Job& job, std::vector
 // `own`: whether the caller may see how much of its slice a job uses.
 std::vector<GpuView> gpu_views_of(const Controller& controller,
                                   const std::function<bool(const Job&)>& own);
+ShareView share_view_of(const Controller& controller);
 JobCounts counts_of(const Controller& controller);
 // Joules of its latest attempt. REQUIRES: it had one.
 double energy_of_attempt(const Job& job);

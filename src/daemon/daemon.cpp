@@ -167,6 +167,9 @@ Status Daemon::open_controller() {
   if (!settings_.early_restart) beginning_.options.early_restart.reset();
   beginning_.options.preempt_after = settings_.preempt_after;
   beginning_.options.preemption = settings_.preemption;
+  auto queue = with_uids(settings_.queue);
+  if (!queue) return queue.error();
+  beginning_.options.queue = *std::move(queue);
   beginning_.model = model;
   for (const device::GpuInfo& gpu : gpus_) {
     beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});
@@ -175,9 +178,8 @@ Status Daemon::open_controller() {
   if (!made) return made.error();
   const std::string doubt = doubt_about(settings_.policy);
   if (!doubt.empty()) say_(doubt);
-  controller_ = std::make_unique<control::Controller>(
-      beginning_.options, beginning_.model, beginning_.gpus, std::move(made->scheduler),
-      std::move(made->repartitioner), std::move(made->forecaster));
+  controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
+                                                      beginning_.gpus, *std::move(made));
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "decide/early_restart.h"
+#include "decide/queue_rules.h"
 #include "decide/view.h"
 
 namespace partita::daemon {
@@ -37,6 +38,7 @@ struct Settings {
   bool early_restart = true;
   std::optional<Micros> preempt_after;                                    // control::Options has it
   decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};  // none or pays
+  decide::QueueRules queue = {};               // weights by user name or uid
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
   JobLimits limits;

@@ -1,9 +1,12 @@
 #include "daemon/policy_pair.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 
 #include <filesystem>
 
+#include "base/check.h"
+#include "base/text.h"
 #include "policies/registry.h"
 #include "sim/view_rollout.h"
 
@@ -54,7 +57,7 @@ std::string with_absolute_files(const std::string& policy, std::uint64_t seed) {
          with_absolute_file(rule, policies::repartitioner_file_at(rule));
 }
 
-Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
+Result<control::Policies> make_policies(const control::Beginning& beginning) {
   const auto slash = split_of(beginning.policy, beginning.seed);
   if (slash == std::string::npos) {
     return Error{
@@ -71,12 +74,31 @@ Result<control::PolicyPair> make_policies(const control::Beginning& beginning) {
   auto repartitioner = policies::make_repartitioner(
       with_live_budget(rule), beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
   if (!repartitioner) return repartitioner.error();
-  control::PolicyPair pair{*std::move(runs), *std::move(repartitioner)};
+  control::Policies pair{*std::move(runs), *std::move(repartitioner), nullptr};
+  if (beginning.options.queue.fair()) {
+    pair.make_scheduler = [name = beginning.policy.substr(0, slash), seed = beginning.seed] {
+      auto made = policies::make_scheduler(name, seed);
+      CHECK(made.ok());  // it could be made just before
+      return *std::move(made);
+    };
+  }
   if (!pair.repartitioner->needs_forecasts()) return pair;
   auto foresees = scheduler();
   if (!foresees) return foresees.error();
   pair.forecaster = std::make_unique<sim::ViewRollout>(*std::move(foresees));
   return pair;
+}
+
+Result<decide::QueueRules> with_uids(decide::QueueRules rules) {
+  for (auto& [user, weight] : rules.weights) {
+    if (parse_int(user)) continue;
+    const passwd* account = ::getpwnam(user.c_str());
+    if (account == nullptr) {
+      return Error{fmt::format("--shares: this machine has no user '{}'", user)};
+    }
+    user = std::to_string(account->pw_uid);
+  }
+  return rules;
 }
 
 std::string doubt_about(const std::string& policy) {

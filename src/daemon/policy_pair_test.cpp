@@ -9,7 +9,7 @@
 namespace partita::daemon {
 namespace {
 
-Result<control::PolicyPair> made(const std::string& policy) {
+Result<control::Policies> made(const std::string& policy) {
   static control::Beginning beginning;  // policies look at its model
   beginning.policy = policy;
   beginning.model = **mig::find_gpu("a100-40gb");

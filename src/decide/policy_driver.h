@@ -5,16 +5,22 @@
 // live controller all drive policies by it, so the same inputs give the same decisions. After
 // begin() it is, at every instant at which something happens:
 //   1. everything that happened, told as it happens: jobs done, withdrawn, returned, arrived;
-//   2. repartition(): what cannot wait, then the layouts where it is the repartitioner's turn;
-//   3. decide(): the scheduler, told before of slices that came, went, closed or reopened.
-// Whoever drives it carries out what they answer. Nothing is allocated at an instant.
+//   2. repartition(): what cannot wait, then the layouts where it is the repartitioner's turn, then
+//      those that reservations need;
+//   3. decide(): jobs start whose reserved place is ready; then the scheduler, told before of
+//      slices that came, went, closed or reopened; then jobs that fit beside reservations.
+// Whoever drives it carries out what they answer. Nothing is allocated at an instant, unless there
+// are reservations or books of usage.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "decide/repartitioner.h"
+#include "decide/reservations.h"
 #include "decide/scheduler.h"
+#include "decide/usage_books.h"
 
 namespace partita::decide {
 
@@ -24,36 +30,63 @@ class PolicyDriver {
   explicit PolicyDriver(Scheduler& scheduler, Repartitioner* repartitioner = nullptr)
       : scheduler_(scheduler), repartitioner_(repartitioner) {}
 
+  // Before begin(). Both may be null, and outlive the driver: `reservations` bound how long a job
+  // is passed over; `books` note who uses what.
+  void use(Reservations* reservations, UsageBooks* books) {
+    reservations_ = reservations;
+    books_ = books;
+  }
+
   // A run begins: no jobs; slices as in the view.
   void begin(const View& view);
 
   void job_arrived(const View& view, JobHandle job) {
+    if (reservations_ != nullptr) reservations_->waits(view, job);
     scheduler_.job_arrived(view, job);
     if (watches_) repartitioner_->job_arrived(view, job);
   }
-  void job_done(const View& view, JobHandle job) { scheduler_.job_done(view, job); }
+  void job_done(const View& view, JobHandle job) {
+    if (reservations_ != nullptr && unhide(view, job)) return;
+    scheduler_.job_done(view, job);
+  }
   // Its slice was taken from it, not by the scheduler, and it waits again.
-  void job_stopped(const View& view, JobHandle job) { scheduler_.job_stopped(view, job); }
-  // Around a change of what the scheduler reckons with: deadline, work left, what fits it.
-  void withdraw(const View& view, JobHandle job) { scheduler_.job_withdrawn(view, job); }
-  void put_back(const View& view, JobHandle job) { scheduler_.job_returned(view, job); }
+  void job_stopped(const View& view, JobHandle job) {
+    if (reservations_ == nullptr) return scheduler_.job_stopped(view, job);
+    reservations_->waits(view, job);
+    if (unhide(view, job)) return scheduler_.job_arrived(view, job);
+    scheduler_.job_stopped(view, job);
+  }
+  // Around a change of what the scheduler reckons with: deadline, work left, what fits it. Or the
+  // job leaves for good.
+  void withdraw(const View& view, JobHandle job) {
+    if (reservations_ != nullptr && withdrawn(view, job)) return;
+    scheduler_.job_withdrawn(view, job);
+  }
+  void put_back(const View& view, JobHandle job) {
+    if (reservations_ != nullptr && came_back(view, job)) return;
+    scheduler_.job_returned(view, job);
+  }
   // The same as put_back() for a job that had begun and waits again, perhaps for a larger slice.
   void job_returned(const View& view, JobHandle job) {
-    scheduler_.job_returned(view, job);
+    put_back(view, job);
     if (watches_) repartitioner_->job_returned(view, job);
   }
   // A job that waited already when the driver began.
   void job_found(const View& view, JobHandle job) {
+    if (reservations_ != nullptr) reservations_->waits(view, job);
     scheduler_.job_arrived(view, job);
     if (watches_) repartitioner_->job_returned(view, job);
   }
 
-  // When the repartitioner wants to be asked although nothing happens; Micros::max(): never.
-  Micros next_timer() const { return next_timer_; }
-  bool timer_due(Micros now) const { return now >= next_timer_; }
+  // When something is to be decided although nothing happens; Micros::max(): never.
+  Micros next_timer() const {
+    return reservations_ == nullptr ? next_turn_ : std::min(next_turn_, reservations_->next_time());
+  }
+  bool timer_due(Micros now) const { return now >= next_timer(); }
   // `events`: how many arrivals, completions and the like there were so far.
   bool turn_due(Micros now, std::uint64_t events) const {
-    return timer_due(now) || (every_events_ > 0 && events - events_at_last_turn_ >= every_events_);
+    return now >= next_turn_ ||
+           (every_events_ > 0 && events - events_at_last_turn_ >= every_events_);
   }
 
   // What cannot wait for a turn. `follow(request)` takes each request, here and below.
@@ -61,27 +94,40 @@ class PolicyDriver {
   void relieve(const View& view, const Follow& follow) {
     if (!watches_) return;
     repartitioner_->relieve(view, requests_);
-    hand_over(follow);
+    hand_over(view, follow);
   }
-  // The layouts. True when it was its timer that was due; that is then set anew.
+  // The layouts. True when it was the repartitioner's timer that was due; that is then set anew.
   template <typename Follow>
   bool ask_for_layouts(const View& view, std::uint64_t events, const Follow& follow) {
     events_at_last_turn_ = events;
     repartitioner_->decide(view, requests_);
-    hand_over(follow);
-    if (!timer_due(view.now)) return false;
+    hand_over(view, follow);
+    if (view.now < next_turn_) return false;
     set_timer(view.now);
     return true;
   }
-  // Both as they are due; `before_turn()` is called before layouts are asked for.
+  // The layouts that reserved places need.
+  template <typename Follow>
+  void reserve(const View& view, const Follow& follow) {
+    if (reservations_ == nullptr) return;
+    reservations_->plan(view, requests_);
+    for (const LayoutRequest& request : requests_) follow(request);
+    requests_.clear();
+  }
+  // All three as they are due; `before_turn()` is called before layouts are asked for.
   template <typename Follow, typename BeforeTurn>
   bool repartition(const View& view, std::uint64_t events, const Follow& follow,
                    const BeforeTurn& before_turn) {
-    if (repartitioner_ == nullptr) return false;
-    relieve(view, follow);
-    if (!turn_due(view.now, events)) return false;
-    before_turn();
-    return ask_for_layouts(view, events, follow);
+    bool timer = false;
+    if (repartitioner_ != nullptr) {
+      relieve(view, follow);
+      if (turn_due(view.now, events)) {
+        before_turn();
+        timer = ask_for_layouts(view, events, follow);
+      }
+    }
+    reserve(view, follow);
+    return timer;
   }
   template <typename Follow>
   bool repartition(const View& view, std::uint64_t events, const Follow& follow) {
@@ -91,6 +137,8 @@ class PolicyDriver {
   // Valid until the next call. `layouts_changed`: instances came, went, closed or reopened since
   // the last one, or jobs that were withdrawn left them.
   const Decision& decide(const View& view, bool layouts_changed) {
+    if (reservations_ != nullptr || books_ != nullptr)
+      return decide_by_rules(view, layouts_changed);
     if (layouts_changed) scheduler_.layout_changed(view);
     decision_.moves.clear();
     scheduler_.decide(view, decision_);
@@ -103,15 +151,28 @@ class PolicyDriver {
  private:
   void set_timer(Micros now);
   template <typename Follow>
-  void hand_over(const Follow& follow) {
-    for (const LayoutRequest& request : requests_) follow(request);
+  void hand_over(const View& view, const Follow& follow) {
+    for (LayoutRequest& request : requests_) {
+      if (reservations_ != nullptr) reservations_->adapt(view, request);
+      follow(request);
+    }
     requests_.clear();
   }
+  const Decision& decide_by_rules(const View& view, bool layouts_changed);
+  void ask_scheduler(const View& view, bool layouts_changed);
+  // The three are for jobs that a reservation started, of which the scheduler does not know: true
+  // when it is not to be told.
+  bool unhide(const View& view, JobHandle job);
+  bool withdrawn(const View& view, JobHandle job);
+  bool came_back(const View& view, JobHandle job);
 
   Scheduler& scheduler_;
-  Repartitioner* repartitioner_;  // may be null
+  Repartitioner* repartitioner_;          // may be null
+  Reservations* reservations_ = nullptr;  // may be null
+  UsageBooks* books_ = nullptr;           // may be null
   bool watches_ = false;
-  Micros next_timer_ = Micros::max();
+  bool restricted_ = false;  // what the scheduler was shown at the last decision
+  Micros next_turn_ = Micros::max();
   std::uint64_t every_events_ = 0;
   std::uint64_t events_at_last_turn_ = 0;
   std::vector<LayoutRequest> requests_;

@@ -165,6 +165,62 @@ TEST_F(PolicyDriverTest, WithoutARepartitionerLayoutsStay) {
   EXPECT_EQ(said(), (Lines{"begin", "arrived"}));
 }
 
+// A scheduler that never starts what it is told of.
+class IdleScheduler : public LoggingScheduler {
+ public:
+  using LoggingScheduler::LoggingScheduler;
+  void decide(const View& view, Decision&) override {
+    open = 0;
+    for (const cluster::Slice& slice : view.cluster.slices) open += slice.open() ? 1 : 0;
+  }
+  int open = 0;
+};
+
+TEST_F(PolicyDriverTest, AJobThatAReservationStartedIsNotTheSchedulersUntilItWaitsAgain) {
+  IdleScheduler idle(log_);
+  PolicyDriver driver(idle);
+  Reservations reservations(Micros::seconds(60),
+                            {.aim = [this](GpuId gpu) { return cluster_.gpus[gpu.value].layout; }});
+  driver.use(&reservations, nullptr);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    cluster::place_layout(cluster_, GpuId{i}, *mig::parse_layout(model_, "4g.20gb:0,3g.20gb:4"));
+  }
+  driver.begin(view_);
+  workload::Job job;
+  job.deadline = Micros::seconds(1'000);
+  job.time.fill(Micros::seconds(10));
+  const JobHandle handle = jobs_.add(job, JobId{0}, cluster::ProfileFits(model_)(job));
+  driver.job_arrived(view_, handle);
+  const auto ignore = [](const LayoutRequest&) {};
+  driver.repartition(view_, 1, ignore);
+  EXPECT_TRUE(driver.decide(view_, false).moves.empty());
+  EXPECT_EQ(idle.open, 4);
+  ASSERT_EQ(driver.next_timer(), Micros::seconds(60));
+
+  view_.now = Micros::seconds(60);
+  EXPECT_TRUE(driver.timer_due(view_.now));
+  EXPECT_FALSE(driver.turn_due(view_.now, 1));
+  EXPECT_FALSE(driver.repartition(view_, 1, ignore));
+  const Decision& decision = driver.decide(view_, false);
+  ASSERT_EQ(decision.moves.size(), 1U);
+  EXPECT_EQ(decision.moves[0].job, handle);
+  EXPECT_EQ(idle.open, 3);
+  EXPECT_EQ(said(), (Lines{"begin", "arrived", "withdrawn", "layout"}));
+
+  const SliceId slice = decision.moves[0].to;
+  cluster::start_job(cluster_, slice, handle);
+  jobs_[handle].slice = slice;
+  jobs_[handle].started = true;
+  jobs_[handle].finish = Micros::seconds(70);
+  driver.withdraw(view_, handle);  // its estimate changes
+  driver.put_back(view_, handle);
+  EXPECT_EQ(said(), Lines{});
+  cluster::stop_job(cluster_, slice);
+  jobs_[handle].slice = {};
+  driver.job_returned(view_, handle);
+  EXPECT_EQ(said(), Lines{"returned"});
+}
+
 TEST_F(PolicyDriverTest, NotesAreTakenOnce) {
   scheduler_.note = "falls back";
   EXPECT_EQ(driver_.take_notes(), Lines{"falls back"});

@@ -51,6 +51,9 @@ std::string digest_of(const workload::Trace& trace) {
     text += fmt::format("{} {} {} {} ", curve.start_gib, curve.peak_gib, curve.peak_at,
                         curve.noise_gib);
   }
+  for (const workload::JobOwner& owner : trace.owners) {
+    text += fmt::format("{} {} ", trace.user_names[owner.user], owner.priority);
+  }
   return fingerprint(text);
 }
 
@@ -65,6 +68,7 @@ Days cut(const workload::Trace& trace, const Windows& windows) {
     if (day.jobs.size() >= windows.jobs_min) days.push_back(std::move(day));
     day = {};
     day.class_names = trace.class_names;
+    day.user_names = trace.user_names;
   };
   close();
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
@@ -79,6 +83,7 @@ Days cut(const workload::Trace& trace, const Windows& windows) {
     const auto id = trace.id(JobId{static_cast<std::uint32_t>(i)});
     day.add(job, id,
             trace.memory_curves.empty() ? workload::MemoryCurve{} : trace.memory_curves[i]);
+    if (!trace.owners.empty()) day.set_owner(trace.owners[i]);
   }
   close();
   return days;

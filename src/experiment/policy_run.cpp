@@ -1,5 +1,6 @@
 #include "experiment/policy_run.h"
 
+#include "base/check.h"
 #include "policies/registry.h"
 
 namespace partita::experiment {
@@ -13,6 +14,11 @@ Result<PolicyRun> run_policy(const workload::Trace& trace, const sim::RunOptions
   if (!forecast_scheduler) return forecast_scheduler.error();
   sim::RunExtras extras(watch.progress);
   extras.forecast_scheduler = forecast_scheduler->get();
+  extras.make_scheduler = [&policy] {
+    auto made = policies::make_scheduler(policy.scheduler, policy.seed);
+    CHECK(made.ok());  // it could be made above
+    return *std::move(made);
+  };
   const double begin = watch.clock ? watch.clock() : 0;
   Result<sim::RunResult> result = sim::simulate(trace, options, **scheduler, repartitioner, extras);
   const double end = watch.clock ? watch.clock() : 0;

@@ -37,6 +37,7 @@ sim::RunOptions options_of(const StudySetting& setting, const StudyPolicy& polic
   options.preemption = policy.preemption.value_or(setting.preemption);
   options.repartition_cost = policy.cost.value_or(setting.cost);
   options.memory = policy.memory.value_or(setting.memory);
+  options.queue = policy.queue.value_or(setting.queue);
   options.horizon = setting.days.window;
   options.estimate_error = setting.estimate_error;
   options.estimate_seed = seed;
@@ -126,11 +127,22 @@ std::string memory_text(const sim::MemoryRules& memory) {
                             rule.confirmations);
 }
 
+// Nothing where no rule holds, so that what was defined before there were any stays the same.
+std::string queue_text(const decide::QueueRules& queue) {
+  std::string text;
+  if (queue.reserve_after) text += fmt::format(" reserve after {}", queue.reserve_after->count);
+  if (!queue.fair()) return text;
+  text += fmt::format(" share {} {}", static_cast<int>(queue.fair_share), queue.half_life.count);
+  for (const auto& [user, weight] : queue.weights) text += fmt::format(" {}={}", user, weight);
+  return text;
+}
+
 std::string policy_text(const StudyPolicy& policy) {
   std::string text = fmt::format("  {}: {} {}", policy.name, policy.scheduler, policy.repartition);
   if (policy.preemption) text += " preemption " + preemption_text(*policy.preemption);
   if (policy.cost) text += fmt::format(" cost {}", static_cast<int>(*policy.cost));
   if (policy.memory) text += memory_text(*policy.memory);
+  if (policy.queue) text += queue_text(*policy.queue);
   return text + "\n";
 }
 
@@ -138,8 +150,8 @@ std::string policy_text(const StudyPolicy& policy) {
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> kStudies{
-      ccgrid25_study(),  migm_study(),        real_workloads_study(), sensitivity_study(),
-      smart_mig_study(), tech_report_study(), weights_study()};
+      ccgrid25_study(),    migm_study(),      real_workloads_study(), reservations_study(),
+      sensitivity_study(), smart_mig_study(), tech_report_study(),    weights_study()};
   return kStudies;
 }
 
@@ -154,7 +166,8 @@ std::string definition_of(const Study& study, std::string_view version) {
         "setting {}: {}; {} {} power {} x {} preemption {} cost {} estimates {} et_a {}{}\n",
         setting.name, setting.days.text, setting.gpus, setting.gpu, setting.power,
         setting.power_scale, preemption_text(setting.preemption), static_cast<int>(setting.cost),
-        setting.estimate_error, setting.et_a, memory_text(setting.memory));
+        setting.estimate_error, setting.et_a,
+        memory_text(setting.memory) + queue_text(setting.queue));
     for (const StudyPolicy& policy : setting.policies) text += policy_text(policy);
   }
   return text;

@@ -25,6 +25,7 @@ struct StudyPolicy {
   std::optional<decide::Preemption> preemption = {};
   std::optional<sim::RepartitionCost> cost = {};
   std::optional<sim::MemoryRules> memory = {};
+  std::optional<decide::QueueRules> queue = {};
 };
 
 // One workload on one fleet, and the policies that meet on it.
@@ -38,6 +39,7 @@ struct StudySetting {
   decide::Preemption preemption = {};
   sim::RepartitionCost cost = sim::RepartitionCost::kPaper;
   sim::MemoryRules memory = {};
+  decide::QueueRules queue = {};
   double estimate_error = 0;  // of the run times policies are told (sim/estimates.h)
   double et_a = 2e-7;
   bool keep_layouts = false;               // record the shares of layouts (run_record.h)

@@ -50,8 +50,8 @@ TEST(Study, Ccgrid25RunsFourHeuristicsOnTwelveLayouts) {
 
 TEST(Study, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(find_study("x").error().message,
-            "unknown experiment 'x'; known: ccgrid25, migm, real-workloads, sensitivity, "
-            "smart-mig, tech-report, weights");
+            "unknown experiment 'x'; known: ccgrid25, migm, real-workloads, reservations, "
+            "sensitivity, smart-mig, tech-report, weights");
 }
 
 TEST(Study, ADefinitionChangesWithWhatARunDependsOn) {

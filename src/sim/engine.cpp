@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "decide/fair_queue.h"
 #include "sim/clockwork.h"
 #include "sim/rollout.h"
 
@@ -28,7 +29,13 @@ class Engine {
         scheduler_(scheduler),
         repartitioner_(repartitioner),
         extras_(extras),
-        clock_(options, scheduler, &repartitioner) {
+        clock_(options, share(), &repartitioner) {
+    if (options.queue.reserve_after) {
+      decide::FleetFacts facts{.aim = [this](GpuId gpu) { return clock_.changes.target(gpu); }};
+      reservations_.emplace(*options.queue.reserve_after, std::move(facts),
+                            fair_ ? &*books_ : nullptr);
+    }
+    clock_.policies.use(reservations_ ? &*reservations_ : nullptr, books_ ? &*books_ : nullptr);
     if (options.measure_fragmentation) clock_.world.queued = &queued_.emplace(*options.model);
     if (extras.forecast_scheduler == nullptr) return;
     rollout_.emplace(clock_, options, *extras.forecast_scheduler);
@@ -38,11 +45,13 @@ class Engine {
   Result<RunResult> run();
 
  private:
+  decide::Scheduler& share();
   Status begin();
   Status place_initial_layouts();
   void count_fruitless_timers();
   void measure_fragmentation(Micros until);
   void report_progress() const;
+  void list_users(RunResult& result) const;
   std::string needs_of(JobId id) const;
   Error fits_nowhere(JobId id) const;
   std::optional<mig::ProfileIndex> slice_passed_over(const decide::ActiveJob& job) const;
@@ -53,7 +62,10 @@ class Engine {
   decide::Scheduler& scheduler_;
   decide::Repartitioner& repartitioner_;
   const RunExtras& extras_;
+  std::optional<decide::UsageBooks> books_;  // where jobs have owners, or are to
+  std::optional<decide::FairQueue> fair_;
   Clockwork clock_;
+  std::optional<decide::Reservations> reservations_;
   std::optional<Rollout> rollout_;
   std::optional<decide::QueuedWork> queued_;  // with measure_fragmentation, and its integrals
   double queued_area_ = 0;
@@ -63,10 +75,28 @@ class Engine {
   double work_at_last_timer_ = std::numeric_limits<double>::infinity();
 };
 
+// The scheduler of the run, behind what users agree on.
+decide::Scheduler& Engine::share() {
+  if (trace_.owners.empty() && !options_.queue.fair()) return scheduler_;
+  books_.emplace(options_.queue, [this](JobHandle, const decide::ActiveJob& job) {
+    return std::optional(trace_.owners.empty() ? decide::Owner{} : trace_.owners[job.id.value]);
+  });
+  for (const auto& [name, weight] : options_.queue.weights) {
+    const auto found = std::ranges::find(trace_.user_names, name);
+    if (found == trace_.user_names.end()) continue;
+    const auto user = static_cast<decide::UserIndex>(found - trace_.user_names.begin());
+    books_->ledger().set_weight(user, weight);
+  }
+  if (!options_.queue.fair()) return scheduler_;
+  CHECK(extras_.make_scheduler != nullptr);
+  return fair_.emplace(extras_.make_scheduler, *books_);
+}
+
 Status Engine::begin() {
   const Status placed = place_initial_layouts();
   if (!placed) return placed;
-  if (const Status accepted = scheduler_.accepts(clock_.view); !accepted) return accepted;
+  const decide::Scheduler& scheduler = fair_ ? *fair_ : scheduler_;
+  if (const Status accepted = scheduler.accepts(clock_.view); !accepted) return accepted;
   clock_.set_arrivals(trace_.jobs, JobId{0});
   clock_.world.memory.set_curves(trace_.memory_curves);
   clock_.world.tally.reserve(trace_.jobs.size());
@@ -122,10 +152,35 @@ Result<RunResult> Engine::run() {
   RunResult result;
   clock_.world.finish(result);
   if (queued_area_ > 0) result.fragmentation = blocked_area_ / queued_area_;
+  if (reservations_) {
+    result.reservations = reservations_->made();
+    result.backfilled = reservations_->backfilled();
+  }
+  if (!trace_.owners.empty()) list_users(result);
   if (!trace_.jobs.empty()) {
     result.makespan = clock_.world.last_completion - trace_.jobs.front().arrival;
   }
   return result;
+}
+
+// Those who have jobs.
+void Engine::list_users(RunResult& result) const {
+  std::vector<std::uint64_t> jobs(trace_.user_names.size());
+  for (const workload::JobOwner& owner : trace_.owners) ++jobs[owner.user];
+  double usage = 0;
+  double weights = 0;
+  for (decide::UserIndex user = 0; user < jobs.size(); ++user) {
+    if (jobs[user] == 0) continue;
+    const double its = books_->ledger().total(user, clock_.world.now);
+    const double weight = books_->ledger().weight(user);
+    result.users.push_back({trace_.user_names[user], jobs[user], its, 0, weight});
+    usage += its;
+    weights += weight;
+  }
+  for (UserUsage& user : result.users) {
+    if (usage > 0) user.share = user.usage / usage;
+    user.fair_share /= weights;
+  }
 }
 
 // As things stand since the last decision, up to the next event.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/result.h"
@@ -25,6 +26,9 @@ struct RunExtras {
   // A second scheduler of the same kind as the run's: with it, repartitioners can ask for
   // forecasts.
   decide::Scheduler* forecast_scheduler = nullptr;
+  // One more scheduler of that kind with each call; needed where users share (RunOptions::queue),
+  // and the run's own is then not used.
+  std::function<std::unique_ptr<decide::Scheduler>()> make_scheduler = {};
 };
 
 // Exact and repeatable: the same arguments give the same result, bit for bit. What happens at one

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cluster/cluster_state.h"
 #include "decide/early_restart.h"
+#include "decide/queue_rules.h"
 #include "decide/view.h"
 #include "mig/layout.h"
 
@@ -33,6 +34,7 @@ struct RunOptions {
   std::uint32_t gpus = 1;
   const mig::PowerCurve* power = nullptr;
   decide::Preemption preemption;
+  decide::QueueRules queue;  // nothing of it, unless asked for
   RepartitionCost repartition_cost = RepartitionCost::kMeasured;
   MemoryRules memory;
   Micros horizon;      // energy is counted at least up to here
@@ -75,6 +77,15 @@ struct LayoutPiece {
   mig::Layout layout;
 };
 
+// What one user had of the fleet.
+struct UserUsage {
+  std::string user;
+  std::uint64_t jobs = 0;
+  double usage = 0;       // slice-seconds, or joules above idle where these are shared
+  double share = 0;       // of the usage of all
+  double fair_share = 0;  // the same, if all had enough to do all the time
+};
+
 struct RunResult {
   double energy_j = 0;
   Micros end;       // of the energy integral
@@ -97,11 +108,14 @@ struct RunResult {
   std::uint64_t instances_destroyed = 0;
   std::uint64_t out_of_memory = 0;   // running jobs lost for want of memory
   std::uint64_t early_restarts = 0;  // running jobs restarted before that
+  std::uint64_t reservations = 0;    // jobs that were kept a place after they had waited for long
+  std::uint64_t backfilled = 0;      // jobs that ran beside those until the place was free
   double et = 0;
   // Share of the work queued, over time, that fitted nowhere although enough slices were idle
   // (decide/fragmentation.h); with measure_fragmentation.
   double fragmentation = 0;
 
+  std::vector<UserUsage> users;         // by user, where jobs have users
   std::vector<JobRecord> job_records;   // in order of arrival, with keep_jobs
   std::vector<SchedulePiece> schedule;  // in order of end, with keep_schedule
   std::vector<LayoutPiece> layouts;     // by GPU and time, with keep_schedule or keep_layouts

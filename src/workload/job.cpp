@@ -20,6 +20,7 @@ void Trace::add(const Job& job, std::string_view external_id) {
   id_text.append(external_id);
   id_ends.push_back(id_text.size());
   if (!memory_curves.empty()) memory_curves.resize(jobs.size());
+  if (!owners.empty()) owners.resize(jobs.size());
 }
 
 void Trace::add(const Job& job, std::string_view external_id, const MemoryCurve& memory) {
@@ -27,6 +28,12 @@ void Trace::add(const Job& job, std::string_view external_id, const MemoryCurve&
   if (!memory.grows()) return;
   memory_curves.resize(jobs.size());
   memory_curves.back() = memory;
+}
+
+void Trace::set_owner(JobOwner owner) {
+  CHECK(!jobs.empty() && owner.user < user_names.size());
+  owners.resize(jobs.size());
+  owners.back() = owner;
 }
 
 ClassIndex Trace::class_index(std::string_view name) {
@@ -38,10 +45,10 @@ ClassIndex Trace::class_index(std::string_view name) {
 }
 
 std::size_t Trace::memory_bytes() const {
-  std::size_t bytes = sizeof(Trace) + jobs.capacity() * sizeof(Job) + id_text.capacity() +
-                      memory_curves.capacity() * sizeof(MemoryCurve) +
-                      id_ends.capacity() * sizeof(std::uint64_t) +
-                      class_names.capacity() * sizeof(std::string);
+  std::size_t bytes =
+      sizeof(Trace) + jobs.capacity() * sizeof(Job) + id_text.capacity() +
+      memory_curves.capacity() * sizeof(MemoryCurve) + owners.capacity() * sizeof(JobOwner) +
+      id_ends.capacity() * sizeof(std::uint64_t) + class_names.capacity() * sizeof(std::string);
   for (const std::string& name : class_names) bytes += name.capacity();
   return bytes;
 }
@@ -67,6 +74,12 @@ void sort_by_arrival(Trace& trace) {
     curves.reserve(order.size());
     for (const std::uint32_t i : order) curves.push_back(trace.memory_curves[i]);
     trace.memory_curves = std::move(curves);
+  }
+  if (!trace.owners.empty()) {
+    std::vector<JobOwner> owners;
+    owners.reserve(order.size());
+    for (const std::uint32_t i : order) owners.push_back(trace.owners[i]);
+    trace.owners = std::move(owners);
   }
   std::string id_text;
   std::vector<std::uint64_t> id_ends;

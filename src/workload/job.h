@@ -46,19 +46,36 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
+// Whose job it is, and how it ranks among others: higher priorities first.
+struct JobOwner {
+  std::uint32_t user = 0;  // index into Trace::user_names
+  std::int32_t priority = 0;
+
+  bool operator==(const JobOwner&) const = default;
+};
+
+inline constexpr std::size_t kUsersMax = 65'536;
+inline constexpr std::int32_t kPriorityMost = 1'000'000;  // and the least is its negative
+
 // Invariants: jobs are in order of arrival (ties in order of the source); every job has at least
 // one time, all its times are positive, and its deadline is not before its arrival; there are no
-// memory curves, or one a job.
+// memory curves, or one a job; there are no owners, or one a job, and then user 0 is who owns the
+// jobs of nobody in particular.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<std::string> class_names;
   std::vector<MemoryCurve> memory_curves;
+  std::vector<JobOwner> owners;
+  std::vector<std::string> user_names;
 
   // External ids, one after the other, to keep five million of them small.
   std::string_view id(JobId job) const;
   void add(const Job& job, std::string_view external_id);
   // The same with a memory curve. The jobs before it that had none get an empty one.
   void add(const Job& job, std::string_view external_id, const MemoryCurve& memory);
+
+  // Of the job that was added last. The jobs before it that had no owner belong to user 0.
+  void set_owner(JobOwner owner);
 
   // Adds the name when it is new. Looks through all names: for the few a person would write.
   // REQUIRES: fewer than kClassesMax names so far, or the name is known.

@@ -40,6 +40,8 @@ Result<std::unique_ptr<CsvJobSource>> CsvJobSource::over(CsvTable table,
   std::unique_ptr<CsvJobSource> source(new CsvJobSource(std::move(table), options, *columns));
   if (const Status found = source->find_memory_columns(); !found) return found.error();
   source->resumable_column_ = source->table().column(kResumableCsvColumn);
+  source->user_column_ = source->table().column(kUserCsvColumn);
+  source->priority_column_ = source->table().column(kPriorityCsvColumn);
   return source;
 }
 
@@ -62,7 +64,8 @@ CsvJobSource::CsvJobSource(CsvTable jobs, const RowOptions& options,
     if (std::find(columns.begin(), columns.end(), i) != columns.end()) continue;
     const std::string& name = table().columns()[i];
     if (std::ranges::find(kMemoryCsvColumns, name) != kMemoryCsvColumns.end()) continue;
-    if (name == kResumableCsvColumn) continue;
+    if (name == kResumableCsvColumn || name == kUserCsvColumn || name == kPriorityCsvColumn)
+      continue;
     warn(fmt::format("{}: column {} is not used", table().name(), shown(name)));
   }
 }
@@ -94,18 +97,38 @@ Result<bool> CsvJobSource::convert(JobRow& row) {
     row.job.memory_gib = *memory;
   }
   if (const Status status = convert_times(row.job); !status) return status.error();
-  row.job.resumable = true;
-  if (resumable_column_) {
-    const std::string_view resumable = in.field(*resumable_column_);
-    if (!resumable.empty() && resumable != "0" && resumable != "1") {
-      return in.bad_field(*resumable_column_, "1 or 0, or nothing for 1");
-    }
-    row.job.resumable = resumable != "0";
-  }
+  if (const Status status = convert_resumable(row.job); !status) return status.error();
+  if (const Status status = convert_owner(row); !status) return status.error();
   row.memory = {};
   if (!memory_columns_) return true;
   if (const Status status = convert_memory(row.memory); !status) return status.error();
   return true;
+}
+
+Status CsvJobSource::convert_resumable(Job& job) const {
+  job.resumable = true;
+  if (!resumable_column_) return {};
+  const std::string_view resumable = table().field(*resumable_column_);
+  if (!resumable.empty() && resumable != "0" && resumable != "1") {
+    return table().bad_field(*resumable_column_, "1 or 0, or nothing for 1");
+  }
+  job.resumable = resumable != "0";
+  return {};
+}
+
+Status CsvJobSource::convert_owner(JobRow& row) const {
+  row.user.clear();
+  row.priority = 0;
+  if (user_column_) row.user.assign(table().field(*user_column_));
+  if (!priority_column_) return {};
+  const std::string_view text = table().field(*priority_column_);
+  if (text.empty()) return {};
+  const auto priority = parse_int(text);
+  if (!priority || *priority < -kPriorityMost || *priority > kPriorityMost) {
+    return table().bad_field(*priority_column_, "a whole number from -1000000 to 1000000");
+  }
+  row.priority = static_cast<std::int32_t>(*priority);
+  return {};
 }
 
 Status CsvJobSource::convert_times(Job& job) const {
@@ -159,6 +182,14 @@ void write_header(std::string& out, OptionalColumns columns) {
     out.push_back(',');
     out.append(kResumableCsvColumn);
   }
+  if (columns.user) {
+    out.push_back(',');
+    out.append(kUserCsvColumn);
+  }
+  if (columns.priority) {
+    out.push_back(',');
+    out.append(kPriorityCsvColumn);
+  }
   out.push_back('\n');
 }
 
@@ -203,6 +234,7 @@ void write_row(std::string& out, const JobRow& row, OptionalColumns columns) {
   CHECK(!row.job_class.empty());
   CHECK(columns.memory || !row.memory.grows());
   CHECK(columns.resumable || row.job.resumable);
+  CHECK((columns.user || row.user.empty()) && (columns.priority || row.priority == 0));
   const Job& job = row.job;
   append_csv_field(out, row.id);
   out.push_back(',');
@@ -219,6 +251,14 @@ void write_row(std::string& out, const JobRow& row, OptionalColumns columns) {
   }
   if (columns.memory) append_memory(out, row.memory);
   if (columns.resumable) out.append(job.resumable ? ",1" : ",0");
+  if (columns.user) {
+    out.push_back(',');
+    append_csv_field(out, row.user);
+  }
+  if (columns.priority) {
+    out.push_back(',');
+    append_number(out, row.priority);
+  }
   out.push_back('\n');
 }
 

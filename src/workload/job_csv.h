@@ -29,6 +29,11 @@ inline constexpr std::array<std::string_view, 4> kMemoryCsvColumns{
 // field empty, it does.
 inline constexpr std::string_view kResumableCsvColumn = "resumable";
 
+// Whose job it is, and its priority: a whole number, higher first. Empty fields and missing columns
+// are nobody in particular and 0.
+inline constexpr std::string_view kUserCsvColumn = "user";
+inline constexpr std::string_view kPriorityCsvColumn = "priority";
+
 // The class of a job whose class field is empty.
 inline constexpr std::string_view kClassUnnamed = "none";
 
@@ -41,17 +46,23 @@ class CsvJobSource final : public TableSource {
 
   bool has_memory_curves() const override { return memory_columns_.has_value(); }
   bool says_resumable() const override { return resumable_column_.has_value(); }
+  bool says_users() const override { return user_column_.has_value(); }
+  bool says_priorities() const override { return priority_column_.has_value(); }
 
  private:
   CsvJobSource(CsvTable table, const RowOptions& options, const std::vector<std::size_t>& columns);
   Result<bool> convert(JobRow& row) override;
   Status convert_times(Job& job) const;
   Status convert_memory(MemoryCurve& memory) const;
+  Status convert_resumable(Job& job) const;
+  Status convert_owner(JobRow& row) const;
   Status find_memory_columns();
 
   std::array<std::size_t, kJobCsvColumns.size()> columns_{};
   std::optional<std::vector<std::size_t>> memory_columns_;
   std::optional<std::size_t> resumable_column_;
+  std::optional<std::size_t> user_column_;
+  std::optional<std::size_t> priority_column_;
 };
 
 // Append one line each, with its line feed. What write_row prints, CsvJobSource reads back equal.
@@ -60,6 +71,8 @@ class CsvJobSource final : public TableSource {
 struct OptionalColumns {
   bool memory = false;
   bool resumable = false;
+  bool user = false;
+  bool priority = false;
 };
 void write_header(std::string& out, OptionalColumns columns = {});
 void write_row(std::string& out, const JobRow& row, OptionalColumns columns = {});

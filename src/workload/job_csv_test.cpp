@@ -51,6 +51,54 @@ TEST(JobCsv, ARowIsReadColumnByColumn) {
   EXPECT_EQ(job.time[4], Micros{1'000'001});
 }
 
+TEST(JobCsv, UsersAndPrioritiesAreReadWhereThereAreColumnsForThem) {
+  const std::string header = std::string(kJobCsvHeader) + ",user,priority\n";
+  const Result<Trace> trace =
+      read(header + "a,5,9,x,1,5,,,,,bob,-3\nb,0,9,x,1,5,,,,,alice,\nc,6,9,x,1,5,,,,,,7\n");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  ASSERT_EQ(trace->owners.size(), 3U);  // in order of arrival, as the jobs are
+  const auto user = [&](std::size_t job) { return trace->user_names[trace->owners[job].user]; };
+  EXPECT_EQ(user(0), "alice");
+  EXPECT_EQ(user(1), "bob");
+  EXPECT_EQ(user(2), "none");
+  EXPECT_EQ(trace->owners[0].priority, 0);
+  EXPECT_EQ(trace->owners[1].priority, -3);
+  EXPECT_EQ(trace->owners[2].priority, 7);
+}
+
+TEST(JobCsv, AFileThatNamesNobodyHasNoOwners) {
+  const Result<Trace> without = read(std::string(kHeader) + "a,0,9,x,1,5,,,,\n");
+  const Result<Trace> empty =
+      read(std::string(kJobCsvHeader) + ",user,priority\na,0,9,x,1,5,,,,,,\n");
+  ASSERT_TRUE(without.ok() && empty.ok());
+  EXPECT_TRUE(without->owners.empty() && without->user_names.empty());
+  EXPECT_TRUE(empty->owners.empty());
+}
+
+TEST(JobCsv, APriorityThatIsNoneIsRefused) {
+  const std::string header = std::string(kJobCsvHeader) + ",priority\n";
+  for (const std::string text : {"high", "1.5", "1000001"}) {
+    const Result<Trace> trace = read(header + "a,0,9,x,1,5,,,,," + text + "\n");
+    ASSERT_FALSE(trace.ok());
+    EXPECT_EQ(trace.error().message, "jobs.csv line 2, column priority: found '" + text +
+                                         "', wanted a whole number from -1000000 to 1000000");
+  }
+}
+
+TEST(JobCsv, OwnersAreWrittenAndReadBackEqual) {
+  std::string text;
+  const OptionalColumns columns{.user = true, .priority = true};
+  write_header(text, columns);
+  JobRow row{"a", "x", {}, {}, "bob, \"the builder\"", 12};
+  row.job.deadline = Micros::seconds(5);
+  row.job.time.fill(Micros::seconds(1));
+  write_row(text, row, columns);
+  const Result<Trace> trace = read(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace->user_names.back(), row.user);
+  EXPECT_EQ(trace->owners[0].priority, 12);
+}
+
 TEST(JobCsv, ColumnsMayStandInAnyOrder) {
   const Result<Trace> trace = read(
       "t7_s,t4_s,t3_s,t2_s,t1_s,memory_gib,class,deadline_s,arrival_s,id\n1,2,3,4,5,,c,9,8,x\n");

@@ -36,6 +36,35 @@ class ClassTable {
   ClassIndex last_ = 0;
 };
 
+// User names to indices; there are none until a job says whose it is.
+class UserTable {
+ public:
+  explicit UserTable(Trace& trace) : trace_(trace) {}
+
+  Status own(const JobRow& row) {
+    if (row.user.empty() && row.priority == 0) return {};
+    if (trace_.user_names.empty()) {
+      trace_.user_names.emplace_back(kUserUnnamed);
+      indices_.emplace(kUserUnnamed, 0);
+    }
+    const auto next = static_cast<std::uint32_t>(indices_.size());
+    const std::string name(row.user.empty() ? kUserUnnamed : std::string_view(row.user));
+    const auto [found, is_new] = indices_.emplace(name, next);
+    if (is_new) {
+      if (next == kUsersMax) {
+        return Error{fmt::format("more than {} users; user '{}' is one too many", kUsersMax, name)};
+      }
+      trace_.user_names.push_back(name);
+    }
+    trace_.set_owner({found->second, row.priority});
+    return {};
+  }
+
+ private:
+  Trace& trace_;
+  std::unordered_map<std::string, std::uint32_t> indices_;
+};
+
 std::vector<std::uint64_t> id_hashes(const Trace& trace) {
   std::vector<std::uint64_t> hashes(trace.jobs.size());
   for (std::uint32_t i = 0; i < hashes.size(); ++i) {
@@ -73,6 +102,7 @@ void set_id(JobRow& row, std::uint64_t number) {
 Result<Trace> read_all(JobSource& source) {
   Trace trace;
   ClassTable classes(trace);
+  UserTable users(trace);
   JobRow row;
   while (true) {
     const Result<bool> more = source.next(row);
@@ -83,6 +113,7 @@ Result<Trace> read_all(JobSource& source) {
     if (!job_class) return job_class.error();
     row.job.job_class = *job_class;
     trace.add(row.job, row.id, row.memory);
+    if (const Status owned = users.own(row); !owned) return owned.error();
   }
   if (const Status unique = refuse_duplicate_ids(trace); !unique) return unique.error();
   sort_by_arrival(trace);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -16,6 +17,8 @@ struct JobRow {
   std::string job_class;
   Job job;
   MemoryCurve memory = {};
+  std::string user = {};  // empty: nobody in particular
+  std::int32_t priority = 0;
 };
 
 // Makes the id a number, for sources whose jobs have no name of their own.
@@ -33,6 +36,9 @@ class JobSource {
   virtual bool has_memory_curves() const { return false; }
   // Whether rows may say that their job cannot be resumed.
   virtual bool says_resumable() const { return false; }
+  // Whether rows may say whose job they are, and of which priority.
+  virtual bool says_users() const { return false; }
+  virtual bool says_priorities() const { return false; }
 
   // Fraction of the input read so far, 0 to 1, for progress bars; negative when unknown.
   virtual double progress() const { return -1; }
@@ -41,6 +47,9 @@ class JobSource {
   // after the end.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
+
+// The user who has the jobs that say none.
+inline constexpr std::string_view kUserUnnamed = "none";
 
 // Everything the source has, sorted by arrival.
 Result<Trace> read_all(JobSource& source);

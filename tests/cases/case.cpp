@@ -62,6 +62,7 @@ sim::RunOptions options_of(const Case& each) {
           .gpus = static_cast<std::uint32_t>(each.layouts.size()),
           .power = &power_of(each),
           .preemption = each.preemption,
+          .queue = {},
           .repartition_cost = each.repartition_cost,
           .memory = each.memory,
           .horizon = each.horizon,

@@ -444,7 +444,7 @@ TEST_F(Commands, ExperimentSaysWhatItCannotDo) {
   EXPECT_NE(complaint("experiment sensitivity --traces .").find("philly_jobs.csv"),
             std::string::npos);
   EXPECT_EQ(complaint("experiment smart-mig --traces ."),
-            "--traces goes with the studies real-workloads and sensitivity");
+            "--traces goes with the studies real-workloads, reservations and sensitivity");
   EXPECT_TRUE(files().empty());
 }
 

@@ -96,9 +96,24 @@ TEST(Dst, EveryPromiseHoldsWhereRunningJobsAreMoved) {
   EXPECT_GT(seen["claim-lost"], 0U);
 }
 
+TEST(Dst, EveryPromiseHoldsWhereUsersShare) {
+  int failures = 0;
+  std::size_t reserved = 0;
+  const auto [first, last] = seeds();
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kShared);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    reserved += world.count("reserved");
+  }
+  if (failures > 0 || last - first < 99) return;
+  EXPECT_GT(reserved, (last - first) / 10);
+}
+
 TEST(Dst, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
-    for (const Rule rule : {Rule::kDrawn, Rule::kPays}) {
+    for (const Rule rule : {Rule::kDrawn, Rule::kPays, Rule::kShared}) {
       World first(seed, rule);
       World second(seed, rule);
       ASSERT_FALSE(first.run(kSteps));

@@ -110,6 +110,27 @@ void World::draw_policy() {
   }
 }
 
+// Other rules at every start: what users had follows from the attempts, whatever held then.
+void World::draw_queue_rules(control::Options& options) {
+  constexpr std::array kOrders{decide::FairOrder::kOff, decide::FairOrder::kPriority,
+                               decide::FairOrder::kSliceSeconds, decide::FairOrder::kJoules};
+  options.queue.fair_share = kOrders[policy_rng_.below(kOrders.size())];
+  if (policy_rng_.below(4) > 0) {
+    options.queue.reserve_after = micros_from_seconds(policy_rng_.uniform(0, 60));
+  }
+  options.queue.half_life = micros_from_seconds(policy_rng_.uniform(10, 1000));
+  if (policy_rng_.below(2) == 0) options.queue.weights = {{"1001", policy_rng_.uniform(0.1, 5)}};
+  if (policy_rng_.below(2) == 0) {
+    options.preemption = {decide::Preemption::Mode::kPays, Micros{1'500'000}};
+  }
+}
+
+launch::Owner World::owner_of(const std::string& key) const {
+  if (rule_ != Rule::kShared) return {1000, 1000};
+  const auto user = static_cast<std::uint32_t>(std::hash<std::string>{}(key) % 4);
+  return {1000 + user, 1000};
+}
+
 // Slices are worth a fight, and some are lost by those that were told to be longer than they are.
 void World::draw_hurry(control::JobSpec& spec) {
   spec.deadline.reset();
@@ -121,21 +142,27 @@ void World::draw_hurry(control::JobSpec& spec) {
   if (policy_rng_.below(4) > 0) spec.checkpoint = {"save"};
 }
 
-Result<control::PolicyPair> World::make_policies(const control::Beginning& beginning) {
+Result<control::Policies> World::make_policies(const control::Beginning& beginning) {
   const auto slash = beginning.policy.find('/');
   const auto make_scheduler = [&] {
     return policies::make_scheduler(beginning.policy.substr(0, slash), beginning.seed);
   };
+  const auto one_more = [name = beginning.policy.substr(0, slash), seed = beginning.seed] {
+    return *policies::make_scheduler(name, seed);
+  };
   auto scheduler = make_scheduler();
   const std::string rule = beginning.policy.substr(slash + 1);
   if (rule == "fickle") {
-    return control::PolicyPair{*std::move(scheduler),
-                               std::make_unique<Fickle>(beginning.model, beginning.seed)};
+    control::Policies fickle{*std::move(scheduler),
+                             std::make_unique<Fickle>(beginning.model, beginning.seed), nullptr};
+    fickle.make_scheduler = one_more;
+    return fickle;
   }
   auto repartitioner = policies::make_repartitioner(
       rule, beginning.model, static_cast<std::uint32_t>(beginning.gpus.size()));
   CHECK(scheduler.ok() && repartitioner.ok());
-  control::PolicyPair pair{*std::move(scheduler), *std::move(repartitioner)};
+  control::Policies pair{*std::move(scheduler), *std::move(repartitioner), nullptr};
+  pair.make_scheduler = one_more;
   if (!pair.repartitioner->needs_forecasts()) return pair;
   pair.forecaster = std::make_unique<Counted>(*make_scheduler(), forecasts_);
   return pair;

@@ -62,14 +62,14 @@ void World::boot() {
   control::Beginning& begun = begun_;
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
   if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
+  if (rule_ == Rule::kShared) draw_queue_rules(begun.options);
   if (rule_ == Rule::kPays) {
     begun.options.preemption = {decide::Preemption::Mode::kPays, Micros{1'500'000}};
   }
   auto policies = make_policies(begun);
   CHECK(policies.ok());
-  controller_ = std::make_unique<control::Controller>(
-      begun.options, *model_, begun.gpus, std::move(policies->scheduler),
-      std::move(policies->repartitioner), std::move(policies->forecaster));
+  controller_ = std::make_unique<control::Controller>(begun.options, *model_, begun.gpus,
+                                                      *std::move(policies));
   if (rng_.below(8) == 0) CHECK(store_.begin_journal_anew().ok());
   recorder_ = std::make_unique<control::Recorder>(*store_.journal_size());
   const auto contents = store_.load();
@@ -396,8 +396,8 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
   for (auto& [key, pending] : unanswered_) {
     if (pending.ticket != 0 && rng_.below(10) != 0) continue;
     pending.ticket = next_ticket_++;
-    inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket,
-                        launch::Owner{1000, 1000}, key, pending.spec, pending.count);
+    inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket, owner_of(key), key,
+                        pending.spec, pending.count);
   }
   // An answer that was lost on the way: the client asks again with the same key.
   if (faults_.clients_vanish && !answered_.empty() && rng_.below(20) == 0) {
@@ -407,8 +407,8 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
     spec.directory = "/";
     spec.name = "again";
     unanswered_[each->first] = {each->first, each->second.size(), spec, next_ticket_};
-    inputs.emplace_back(std::in_place_type<control::Submit>, next_ticket_++,
-                        launch::Owner{1000, 1000}, each->first, spec, each->second.size());
+    inputs.emplace_back(std::in_place_type<control::Submit>, next_ticket_++, owner_of(each->first),
+                        each->first, spec, each->second.size());
   }
   if (!acknowledged_.empty() && rng_.below(25) == 0) {
     const auto each =
@@ -487,8 +487,8 @@ void World::turn(bool faults) {
     for (auto& [key, pending] : unanswered_) {
       if (pending.ticket != 0) continue;
       pending.ticket = next_ticket_++;
-      inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket,
-                          launch::Owner{1000, 1000}, key, pending.spec, pending.count);
+      inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket, owner_of(key), key,
+                          pending.spec, pending.count);
     }
     for (std::uint32_t i = 0; i < gpu_count_; ++i) {
       if (!lost_[i] && !drained_[i] && !hung_[i]) continue;

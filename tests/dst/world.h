@@ -40,7 +40,8 @@ struct Faults {
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
 // deadline there, and the rule is any.
-enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays };
+// kShared: several users, with fair shares and reservations.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared };
 
 class World {
  public:
@@ -107,7 +108,10 @@ class World {
 
   void draw_policy();
   void draw_hurry(control::JobSpec& spec);
-  Result<control::PolicyPair> make_policies(const control::Beginning& beginning);
+  void draw_queue_rules(control::Options& options);
+  // Who submits under that key.
+  launch::Owner owner_of(const std::string& key) const;
+  Result<control::Policies> make_policies(const control::Beginning& beginning);
   void boot();
   void crash();
   void own_what_was_being_made();

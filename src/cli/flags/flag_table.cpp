@@ -135,6 +135,25 @@ constexpr std::array kFlags = std::to_array<FlagRecord>({
      .verbs = kBounds, .section = "policy",
      .choices = [] { return Names{"free", "none", "cost=", "pays="}; },
      .parse = parsed_by<parse_preemption>},
+    {.name = "reserve-after", .kind = ValueKind::kText, .metavar = "SECONDS|off",
+     .default_text = "off",
+     .sentence = "A job that has waited for so long, or half of its time to spare where no slice "
+                 "fits it, is kept a place; others start there only if they are expected to end "
+                 "before it is free.",
+     .verbs = kRuns, .section = "policy", .parse = parsed_by<parse_reserve_after>},
+    {.name = "fair-share", .kind = ValueKind::kName,
+     .metavar = "off|priority|slice-seconds|joules", .default_text = "off",
+     .sentence = "Jobs of higher priority first, then those of users who have had the least of "
+                 "the fleet, measured so; each user's jobs in the scheduler's order.",
+     .verbs = kRuns, .section = "policy", .choices = fair_share_names,
+     .parse = parsed_by<parse_fair_share>},
+    {.name = "half-life", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
+     .default_text = "86400", .low = 1, .high = kSecondsMax, .unit = "s",
+     .sentence = "With --fair-share, what was used so long ago counts half.",
+     .verbs = kRuns | set_of(Verb::kServe), .section = "policy"},
+    {.name = "shares", .kind = ValueKind::kText, .metavar = "USER=SHARE,...",
+     .sentence = "With --fair-share, shares of users; those who are not named have 1.",
+     .verbs = kRuns | set_of(Verb::kServe), .section = "policy", .parse = parsed_by<parse_shares>},
     {.name = "repartition-cost", .kind = ValueKind::kName, .metavar = "paper|measured",
      .default_text = "measured",
      .sentence = "What changing a layout costs: the measured times of each instance, or the "

@@ -47,6 +47,7 @@ enum class Verb : std::uint8_t {
   kLogs,
   kWait,
   kTop,
+  kShare,
   kReplay,
   kPolicies,
   kScenarios,

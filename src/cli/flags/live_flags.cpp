@@ -13,7 +13,7 @@ namespace partita::cli {
 namespace {
 
 constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
-constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop);
+constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
 
 // One of each kind at most.
 Result<std::vector<api::Address>> parse_listen(std::string_view text) {
@@ -79,6 +79,19 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "costs.",
      .verbs = set_of(Verb::kServe), .choices = serve_preemption_names,
      .parse = parsed_by<parse_serve_preemption>, .typed = "preemption"},
+    {.name = "serve-reserve-after", .kind = ValueKind::kText, .metavar = "SECONDS|off",
+     .default_text = "600",
+     .sentence = "A job that has waited for so long, or half of its time to spare where no slice "
+                 "fits it, is kept a place; others start there only if they are expected to end "
+                 "before it is free.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_reserve_after>,
+     .typed = "reserve-after"},
+    {.name = "serve-fair-share", .kind = ValueKind::kName,
+     .metavar = "off|priority|slice-seconds|joules", .default_text = "slice-seconds",
+     .sentence = "Jobs of higher priority first, then those of users who have had the least of "
+                 "the fleet, measured so; each user's jobs in the scheduler's order.",
+     .verbs = set_of(Verb::kServe), .choices = fair_share_names,
+     .parse = parsed_by<parse_fair_share>, .typed = "fair-share"},
     {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = 1e7, .unit = "s",
      .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "

@@ -25,6 +25,13 @@ Result<RunSettings> run_settings(const Values& values) {
   if (!power) return power.error();
   settings.options.power = *power;
   settings.options.preemption = values.as<decide::Preemption>("preemption");
+  settings.options.queue.reserve_after = values.as<std::optional<Micros>>("reserve-after");
+  settings.options.queue.fair_share = values.as<decide::FairOrder>("fair-share");
+  settings.options.queue.half_life = values.seconds("half-life");
+  if (values.given("shares") != nullptr) {
+    settings.options.queue.weights =
+        values.as<std::vector<std::pair<std::string, double>>>("shares");
+  }
   settings.options.repartition_cost = values.as<sim::RepartitionCost>("repartition-cost");
   settings.options.memory.restart = values.seconds("memory-restart");
   settings.options.memory.early_restart =

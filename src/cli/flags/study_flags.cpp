@@ -59,8 +59,8 @@ constexpr std::array kStudyFlags = std::to_array<FlagRecord>({
                  "test that may be looked at as often as one likes; at most 2,000 days.",
      .verbs = set_of(Verb::kExperiment)},
     {.name = "traces", .kind = ValueKind::kText, .metavar = "DIR",
-     .sentence = "Folder with published traces: real-workloads and sensitivity then ask about them "
-                 "too.",
+     .sentence = "Folder with published traces: real-workloads, reservations and sensitivity then "
+                 "ask about them too.",
      .verbs = set_of(Verb::kExperiment)},
     {.name = "restart", .kind = ValueKind::kSwitch,
      .sentence = "Throw away the runs that are there instead of going on with them.",

@@ -76,6 +76,52 @@ std::string format_preemption(const Preemption& preemption) {
   return {};
 }
 
+Result<std::optional<Micros>> parse_reserve_after(std::string_view text) {
+  if (text == "off") return std::optional<Micros>{};
+  const auto after = parse_seconds(text);
+  const bool good = after && after->count >= 0 && after->to_seconds() <= kSecondsMax;
+  if (!good) return found_wanted(text, "SECONDS up to 1e11, or off, for example 600");
+  return std::optional<Micros>{*after};
+}
+
+std::string format_reserve_after(const std::optional<Micros>& after) {
+  return after ? format_seconds(*after) : "off";
+}
+
+std::vector<std::string> fair_share_names() {
+  return {"off", "priority", "slice-seconds", "joules"};
+}
+
+Result<decide::FairOrder> parse_fair_share(std::string_view text) {
+  const auto names = fair_share_names();
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) return found_wanted(text, "off, priority, slice-seconds or joules");
+  return static_cast<decide::FairOrder>(found - names.begin());
+}
+
+std::string format_fair_share(decide::FairOrder order) {
+  return fair_share_names()[static_cast<std::size_t>(order)];
+}
+
+Result<std::vector<std::pair<std::string, double>>> parse_shares(std::string_view text) {
+  constexpr double kShareMax = 1e6;
+  std::vector<std::pair<std::string, double>> shares;
+  for (const std::string_view part : split(text, ',')) {
+    const auto equals = part.rfind('=');
+    const bool named = equals != std::string_view::npos && equals > 0;
+    const auto share = named ? parse_double(part.substr(equals + 1)) : std::nullopt;
+    const bool good = share && *share > 0 && *share <= kShareMax;
+    const std::string name(trim(part.substr(0, equals)));
+    const bool twice =
+        std::ranges::find(shares, name, &std::pair<std::string, double>::first) != shares.end();
+    if (!good || name.empty() || twice) {
+      return found_wanted(part, "USER=SHARE with a share above 0 and up to 1e6, each user once");
+    }
+    shares.emplace_back(name, *share);
+  }
+  return shares;
+}
+
 namespace {
 
 // Sets one figure of the rule from KEY=VALUE; false when the key or the value is none.

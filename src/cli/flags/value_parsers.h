@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "decide/queue_rules.h"
 #include "decide/view.h"
 #include "experiment/policy_run.h"
 #include "sim/run.h"
@@ -28,6 +30,17 @@ Result<experiment::Policy> parse_policy(std::string_view word);
 // "free", "none", "cost=SECONDS", "pays=SECONDS".
 Result<decide::Preemption> parse_preemption(std::string_view text);
 std::string format_preemption(const decide::Preemption& preemption);
+
+// Seconds, or off.
+Result<std::optional<Micros>> parse_reserve_after(std::string_view text);
+std::string format_reserve_after(const std::optional<Micros>& after);
+
+std::vector<std::string> fair_share_names();
+Result<decide::FairOrder> parse_fair_share(std::string_view text);
+std::string format_fair_share(decide::FairOrder order);
+
+// "alice=2,bob=0.5".
+Result<std::vector<std::pair<std::string, double>>> parse_shares(std::string_view text);
 
 // "off", "on", or "on" with some of the rule's figures: "z=2.33,window=20".
 Result<std::optional<decide::EarlyRestart>> parse_early_restart(std::string_view text);

@@ -26,6 +26,36 @@ TEST(Preemption, ReadsWhatItWrites) {
   }
 }
 
+TEST(ReserveAfter, ReadsWhatItWrites) {
+  for (const char* text : {"off", "600", "0", "0.5"}) {
+    const auto after = parse_reserve_after(text);
+    ASSERT_TRUE(after.ok()) << text;
+    EXPECT_EQ(format_reserve_after(*after), text);
+  }
+  for (const char* bad : {"", "on", "-1", "nan", "1e13", "5m"}) {
+    EXPECT_FALSE(parse_reserve_after(bad).ok()) << bad;
+  }
+}
+
+TEST(FairShare, ReadsWhatItWrites) {
+  for (const char* text : {"off", "priority", "slice-seconds", "joules"}) {
+    const auto order = parse_fair_share(text);
+    ASSERT_TRUE(order.ok()) << text;
+    EXPECT_EQ(format_fair_share(*order), text);
+  }
+  EXPECT_FALSE(parse_fair_share("watts").ok());
+}
+
+TEST(Shares, AreAboveZeroAndOnceForEachUser) {
+  const auto shares = parse_shares("alice=2, bob=0.5");
+  ASSERT_TRUE(shares.ok());
+  EXPECT_EQ(shares->at(1), (std::pair<std::string, double>{"bob", 0.5}));
+  for (const char* bad : {"", "alice", "=2", "alice=", "alice=0", "alice=-1", "alice=nan",
+                          "alice=1,alice=2", "alice=1,"}) {
+    EXPECT_FALSE(parse_shares(bad).ok()) << bad;
+  }
+}
+
 TEST(Numbers, MustBeAsManyAsWanted) {
   EXPECT_EQ(parse_numbers("1, 2,3", 3, 10)->size(), 3U);
   for (const char* bad : {"", "1,2", "1,2,3,4", "1,2,11", "1,2,-1", "1,,2", "1,2,nan"}) {

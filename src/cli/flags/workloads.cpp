@@ -151,7 +151,9 @@ Result<CopiedJobs> copy_jobs(JobSource& source, const Values& values, FdWriter& 
   CopiedJobs copied;
   std::string line;
   const workload::OptionalColumns columns{.memory = source.has_memory_curves(),
-                                          .resumable = source.says_resumable()};
+                                          .resumable = source.says_resumable(),
+                                          .user = source.says_users(),
+                                          .priority = source.says_priorities()};
   workload::write_header(line, columns);
   JobRow row;
   while (out.write(line)) {

@@ -92,6 +92,12 @@ Outcome run_serve(const Values& values, Console&) {
   settings.early_restart = !values.has_switch("no-early-restart");
   if (values.is_set("preempt-after")) settings.preempt_after = values.seconds("preempt-after");
   settings.preemption = values.as<decide::Preemption>("serve-preemption");
+  settings.queue.reserve_after = values.as<std::optional<Micros>>("serve-reserve-after");
+  settings.queue.fair_share = values.as<decide::FairOrder>("serve-fair-share");
+  settings.queue.half_life = values.seconds("half-life");
+  if (values.given("shares") != nullptr) {
+    settings.queue.weights = values.as<std::vector<std::pair<std::string, double>>>("shares");
+  }
   settings.watch_interval = values.seconds("watch");
   settings.limits = limits_of(values);
   settings.version = kVersion;

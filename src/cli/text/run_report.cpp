@@ -23,6 +23,12 @@ void add_settings(nlohmann::ordered_json& json, const RunSettings& settings) {
   json["scheduler"] = settings.policy.scheduler;
   json["repartition"] = settings.policy.repartition;
   json["preemption"] = format_preemption(options.preemption);
+  const decide::QueueRules& queue = options.queue;
+  if (queue.reserve_after) json["reserve_after_s"] = seconds_of(*queue.reserve_after);
+  if (queue.fair()) {
+    json["fair_share"] = format_fair_share(queue.fair_share);
+    json["half_life_s"] = seconds_of(queue.half_life);
+  }
   json["repartition_cost"] = cost_name(options.repartition_cost);
   json["memory_restart_s"] = seconds_of(options.memory.restart);
   json["early_restart"] = format_early_restart(options.memory.early_restart);
@@ -49,6 +55,18 @@ void add_figures(nlohmann::ordered_json& json, double et_a, const sim::RunResult
   json["compute_utilisation"] = result.compute_utilisation;
   json["memory_utilisation"] = result.memory_utilisation;
   json["fragmentation"] = result.fragmentation;
+}
+
+void add_users(nlohmann::ordered_json& json, const sim::RunOptions& options,
+               const sim::RunResult& result) {
+  const bool joules = options.queue.fair_share == decide::FairOrder::kJoules;
+  for (const sim::UserUsage& user : result.users) {
+    json["users"].push_back({{"user", user.user},
+                             {"jobs", user.jobs},
+                             {joules ? "joules" : "slice_seconds", user.usage},
+                             {"share", user.share},
+                             {"fair_share", user.fair_share}});
+  }
 }
 
 void add_counts(nlohmann::ordered_json& json, std::uint32_t gpus, const sim::RunResult& result) {
@@ -127,6 +145,11 @@ nlohmann::ordered_json run_json(const RunSettings& settings, const experiment::P
   add_settings(json, settings);
   add_figures(json, settings.options.et_a, run.result);
   add_counts(json, settings.options.gpus, run.result);
+  if (settings.options.queue.reserve_after) {
+    json["reservations"] = run.result.reservations;
+    json["backfilled"] = run.result.backfilled;
+  }
+  add_users(json, settings.options, run.result);
   json["wall_s"] = run.wall_s;
   return json;
 }
@@ -140,6 +163,17 @@ std::string run_text(const RunSettings& settings, const experiment::PolicyRun& r
       {"repartition", fmt::format("{}, cost {}", policies::with_runs(settings.policy.repartition),
                                   cost_name(options.repartition_cost))});
   table.add({"preemption", format_preemption(options.preemption)});
+  if (options.queue.reserve_after) {
+    table.add({"reservations",
+               fmt::format("{} after {}, {} jobs beside them", with_commas(run.result.reservations),
+                           shown_seconds(options.queue.reserve_after->to_seconds()),
+                           with_commas(run.result.backfilled))});
+  }
+  if (options.queue.fair()) {
+    table.add(
+        {"fair share", fmt::format("{}, half-life {}", format_fair_share(options.queue.fair_share),
+                                   shown_seconds(options.queue.half_life.to_seconds()))});
+  }
   add_result_rows(table, options.et_a, run.result);
   add_count_rows(table, run);
   return table.text(bold);

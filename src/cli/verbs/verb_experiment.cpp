@@ -103,12 +103,21 @@ Result<Study> study_of_own(const Values& values, const Console& console) {
                                 profile_of(values), std::move(policies)});
 }
 
+// The studies that published traces are further settings of.
+using StudyOfTraces = Result<Study> (*)(const std::string& folder);
+StudyOfTraces study_of_traces(std::string_view name) {
+  if (name == "real-workloads") return experiment::real_workloads_study_with;
+  if (name == "reservations") return experiment::reservations_study_with;
+  if (name == "sensitivity") return experiment::sensitivity_study_with;
+  return nullptr;
+}
+
 Result<Study> chosen_study(const Values& values, const Console& console) {
   const Value* name = values.given("STUDY");
   const Value* traces = values.given("traces");
-  const bool real = name != nullptr && name->text == "real-workloads";
-  if (traces != nullptr && !real && (name == nullptr || name->text != "sensitivity")) {
-    return Error{"--traces goes with the studies real-workloads and sensitivity"};
+  const StudyOfTraces with_traces = name == nullptr ? nullptr : study_of_traces(name->text);
+  if (traces != nullptr && with_traces == nullptr) {
+    return Error{"--traces goes with the studies real-workloads, reservations and sensitivity"};
   }
   if (name == nullptr) {
     const bool own = values.given("scenario") != nullptr || values.given("jobs") != nullptr ||
@@ -119,10 +128,7 @@ Result<Study> chosen_study(const Values& values, const Console& console) {
   }
   const Status good = check_only_of_study(values, name->text);
   if (!good) return good.error();
-  if (traces != nullptr) {
-    return real ? experiment::real_workloads_study_with(traces->text)
-                : experiment::sensitivity_study_with(traces->text);
-  }
+  if (traces != nullptr) return with_traces(traces->text);
   const auto study = experiment::find_study(name->text);
   if (!study) return study.error();
   return **study;

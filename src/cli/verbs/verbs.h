@@ -36,6 +36,7 @@ Outcome run_cancel(const Values& values, Console& console);
 Outcome run_logs(const Values& values, Console& console);
 Outcome run_wait(const Values& values, Console& console);
 Outcome run_top(const Values& values, Console& console);
+Outcome run_share(const Values& values, Console& console);
 Outcome run_replay(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);
 Outcome run_scenarios(const Values& values, Console& console);

@@ -90,6 +90,11 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
     return {sentence_of_claim(controller, *slice)};
   }
   const mig::GpuModel& model = controller.fleet().model();
+  if (const decide::Reservation* kept = controller.reservation_of(job)) {
+    sentences.push_back(fmt::format("GPU {} {} is kept for it; expected in {:.0f} s",
+                                    kept->gpu.value, mig::format_placement(model, kept->place),
+                                    std::max(0.0, (kept->start - controller.now()).to_seconds())));
+  }
   const auto profile = tightest(model, job.progress.need_gib);
   if (!profile) return {fmt::format("no slice has {:.2f} GiB", job.progress.need_gib)};
   sentences.push_back(fmt::format("needs {:.2f} GiB: a {} is the smallest that holds it",

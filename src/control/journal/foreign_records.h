@@ -90,7 +90,21 @@ struct Description<control::Limits> {
   }
 };
 
-// What a preemption costs stands in front of a beginning (journal.cpp).
+template <>
+struct Description<std::pair<std::string, double>> {
+  static void fields(auto& self, auto&& visit) { visit_each(visit, self.first, self.second); }
+};
+
+template <>
+struct Description<decide::QueueRules> {
+  static void fields(auto& rules, auto&& visit) {
+    visit_each(visit, rules.reserve_after);
+    visit(Field{.most = static_cast<double>(decide::FairOrder::kJoules)}, rules.fair_share);
+    visit_each(visit, rules.half_life, rules.weights);
+  }
+};
+
+// What a preemption costs and how users share stand in front of a beginning (journal.cpp).
 template <>
 struct Description<control::Options> {
   static void fields(auto& options, auto&& visit) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/byte_codec.h"
 #include "base/check.h"
 #include "control/journal/foreign_records.h"
@@ -11,9 +14,10 @@ namespace {
 
 // Raise them when what is written below changes; an older journal is then refused by name. The
 // second also says what a preemption costs, and is written only where there are any, so that a
-// journal without can be read by whoever wrote the first.
+// journal without can be read by whoever wrote the first. The third also says how users share.
 constexpr std::int64_t kJournalFormat = 1;
 constexpr std::int64_t kFormatWithPreemption = 2;
+constexpr std::int64_t kFormatWithQueue = 3;
 
 // Above what a command line may say, and far from overflow when a few are added.
 constexpr Micros kRestartCostMax = Micros::seconds(100'000'000'000);
@@ -21,6 +25,7 @@ constexpr Micros kRestartCostMax = Micros::seconds(100'000'000'000);
 using PreemptionMode = decide::Preemption::Mode;
 
 std::int64_t format_of(const Beginning& beginning) {
+  if (beginning.options.queue.any()) return kFormatWithQueue;
   const bool preempts = beginning.options.preemption.mode != PreemptionMode::kNone;
   return preempts ? kFormatWithPreemption : kJournalFormat;
 }
@@ -95,11 +100,19 @@ class Get {
   ByteReader reader;
 };
 
+bool is_usable(const decide::QueueRules& rules) {
+  if (rules.reserve_after && *rules.reserve_after < Micros{}) return false;
+  return rules.half_life > Micros{} && std::ranges::all_of(rules.weights, [](const auto& each) {
+           return std::isfinite(each.second) && each.second > 0;
+         });
+}
+
 // What restore() and the constructor ask of it.
 bool is_usable(const Beginning& beginning) {
   const mig::GpuModel& model = beginning.model;
   const Micros cost = beginning.options.preemption.cost;
   if (cost < Micros{} || cost > kRestartCostMax) return false;
+  if (!is_usable(beginning.options.queue)) return false;
   if (beginning.gpus.empty() || model.profiles.empty() || model.power_curves.empty()) return false;
   if (model.profiles.size() > mig::kProfilesMax) return false;
   for (const Inventory& inventory : beginning.inventories) {
@@ -198,7 +211,11 @@ std::string encode_beginning(const Beginning& beginning) {
   Put put;
   const std::int64_t format = format_of(beginning);
   put.put(format);
-  if (format == kFormatWithPreemption) put.put(beginning.options.preemption.cost);
+  if (format == kFormatWithQueue) {
+    put.put(beginning.options.preemption.mode == PreemptionMode::kPays);
+    put.put(beginning.options.queue);
+  }
+  if (format != kJournalFormat) put.put(beginning.options.preemption.cost);
   put.put(beginning);
   return put.writer.take();
 }
@@ -207,15 +224,18 @@ Result<Beginning> decode_beginning(std::string_view bytes) {
   Get get(bytes);
   std::int64_t format = 0;
   get.get(format);
-  if (get.reader.good() && format != kJournalFormat && format != kFormatWithPreemption) {
-    return Error{fmt::format("it has format {}; this partita reads formats {} and {}", format,
-                             kJournalFormat, kFormatWithPreemption)};
+  if (get.reader.good() && (format < kJournalFormat || format > kFormatWithQueue)) {
+    return Error{fmt::format("it has format {}; this partita reads formats {} to {}", format,
+                             kJournalFormat, kFormatWithQueue)};
   }
   Beginning beginning;
-  if (format == kFormatWithPreemption) {
-    beginning.options.preemption.mode = PreemptionMode::kPays;
-    get.get(beginning.options.preemption.cost);
+  bool pays = format == kFormatWithPreemption;
+  if (format == kFormatWithQueue) {
+    get.get(pays);
+    get.get(beginning.options.queue);
   }
+  if (pays) beginning.options.preemption.mode = PreemptionMode::kPays;
+  if (format > kJournalFormat) get.get(beginning.options.preemption.cost);
   get.get(beginning);
   if (!get.reader.good_to_the_end() || !is_usable(beginning)) {
     return Error{"it does not say how the daemon began"};

@@ -58,11 +58,10 @@ Status Replayer::begin(const store::TurnRow& row) {
   if (!beginning) return beginning.error();
   controller_.reset();  // it looks at the model
   beginning_ = *std::move(beginning);
-  Result<PolicyPair> policies = make_(beginning_);
+  Result<Policies> policies = make_(beginning_);
   if (!policies) return policies.error();
-  controller_ = std::make_unique<Controller>(
-      beginning_.options, beginning_.model, beginning_.gpus, std::move(policies->scheduler),
-      std::move(policies->repartitioner), std::move(policies->forecaster));
+  controller_ = std::make_unique<Controller>(beginning_.options, beginning_.model, beginning_.gpus,
+                                             *std::move(policies));
   reader_ = InputReader{};
   ++summary_.starts;
   const Result<store::Contents> contents = memory_.load();

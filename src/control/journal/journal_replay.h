@@ -10,13 +10,8 @@
 
 namespace partita::control {
 
-struct PolicyPair {
-  std::unique_ptr<decide::Scheduler> scheduler;
-  std::unique_ptr<decide::Repartitioner> repartitioner;
-  std::unique_ptr<decide::PositionForecaster> forecaster = nullptr;  // where the rule asks for one
-};
 // By name, as the daemon that was recorded made them.
-using PolicyMaker = std::function<Result<PolicyPair>(const Beginning&)>;
+using PolicyMaker = std::function<Result<Policies>(const Beginning&)>;
 
 // What whoever watches a replay sees of a turn; valid during the call.
 struct ReplayedTurn {

@@ -191,6 +191,26 @@ TEST(Journal, ABeginningIsReadBackAsItWasWritten) {
   EXPECT_EQ(read->gpus.front().device, GpuId{3});
 }
 
+TEST(Journal, TheRulesOfASharedQueueAreReadBack) {
+  for (const auto mode : {decide::Preemption::Mode::kNone, decide::Preemption::Mode::kPays}) {
+    Beginning beginning = some_beginning();
+    beginning.options.preemption.mode = mode;
+    beginning.options.queue = {.reserve_after = Micros::seconds(90),
+                               .fair_share = decide::FairOrder::kJoules,
+                               .half_life = Micros::seconds(7),
+                               .weights = {{"1001", 2.5}}};
+    const auto read = decode_beginning(encode_beginning(beginning));
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->options.preemption.mode, mode);
+    EXPECT_EQ(read->options.queue.reserve_after, beginning.options.queue.reserve_after);
+    EXPECT_EQ(read->options.queue.fair_share, decide::FairOrder::kJoules);
+    EXPECT_EQ(read->options.queue.half_life, Micros::seconds(7));
+    EXPECT_EQ(read->options.queue.weights, beginning.options.queue.weights);
+    beginning.options.queue.weights = {{"1001", -1}};
+    EXPECT_FALSE(decode_beginning(encode_beginning(beginning)).ok());
+  }
+}
+
 TEST(Journal, WhatIsCutIsRefused) {
   const std::string bytes = encode_beginning(some_beginning());
   for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -55,6 +55,7 @@ Study own_study(OwnStudy own) {
   setting.preemption = own.run.preemption;
   setting.cost = own.run.repartition_cost;
   setting.memory = own.run.memory;
+  setting.queue = own.run.queue;
   setting.estimate_error = own.run.estimate_error;
   setting.et_a = own.run.et_a;
   Study study;

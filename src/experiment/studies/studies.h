@@ -14,6 +14,8 @@ Study sensitivity_study();
 Result<Study> sensitivity_study_with(const std::string& folder);
 Study real_workloads_study();
 Result<Study> real_workloads_study_with(const std::string& folder);
+Study reservations_study();
+Result<Study> reservations_study_with(const std::string& folder);
 Study smart_mig_study();
 Study tech_report_study();
 Study weights_study();

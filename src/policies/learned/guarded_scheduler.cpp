@@ -22,7 +22,13 @@ Status GuardedScheduler::accepts(const decide::View& view) const {
   return trained_.accepts(view);
 }
 
+void GuardedScheduler::set_known(JobHandle job, bool known) {
+  if (job.value >= known_.size()) known_.resize(std::size_t{job.value} * 2 + 16, 0);
+  known_[job.value] = known ? 1 : 0;
+}
+
 void GuardedScheduler::begin(const decide::View& view) {
+  known_.clear();
   familiarity_.begin(view);
   scene_.begin();
   decisions_ = 0;
@@ -34,6 +40,7 @@ void GuardedScheduler::begin(const decide::View& view) {
 void GuardedScheduler::job_arrived(const decide::View& view, JobHandle job) {
   scene_.job_arrived(view.now);
   familiarity_.job_arrived(view.jobs[job]);
+  set_known(job, true);
   in_charge_->job_arrived(view, job);
 }
 
@@ -42,14 +49,17 @@ void GuardedScheduler::job_stopped(const decide::View& view, JobHandle job) {
 }
 
 void GuardedScheduler::job_done(const decide::View& view, JobHandle job) {
+  set_known(job, false);
   in_charge_->job_done(view, job);
 }
 
 void GuardedScheduler::job_withdrawn(const decide::View& view, JobHandle job) {
+  set_known(job, false);
   in_charge_->job_withdrawn(view, job);
 }
 
 void GuardedScheduler::job_returned(const decide::View& view, JobHandle job) {
+  set_known(job, true);
   in_charge_->job_returned(view, job);
 }
 
@@ -60,9 +70,9 @@ void GuardedScheduler::layout_changed(const decide::View& view) {
 // What the trained one would see if it decided now, in charge or not.
 void GuardedScheduler::look(const decide::View& view) {
   waiting_.clear();
-  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
+  for (std::uint32_t i = 0; i < known_.size(); ++i) {
     const JobHandle job{i};
-    if (view.jobs.present(job) && !view.jobs[job].running()) waiting_.push_back(job);
+    if (known_[i] != 0 && !view.jobs[job].running()) waiting_.push_back(job);
   }
   scene_.clear_taken();
   if (waiting_.empty() || !scene_.look(view)) return;
@@ -76,8 +86,8 @@ void GuardedScheduler::look(const decide::View& view) {
 void GuardedScheduler::hand_over(const decide::View& view) {
   in_charge_ = follows_model() ? base_.get() : &trained_;
   in_charge_->begin(view);
-  for (std::uint32_t i = 0; i < view.jobs.handles_end(); ++i) {
-    if (view.jobs.present(JobHandle{i})) in_charge_->job_returned(view, JobHandle{i});
+  for (std::uint32_t i = 0; i < known_.size(); ++i) {
+    if (known_[i] != 0) in_charge_->job_returned(view, JobHandle{i});
   }
 }
 

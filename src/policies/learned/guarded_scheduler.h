@@ -43,6 +43,7 @@ class GuardedScheduler : public decide::Scheduler {
   void look(const decide::View& view);
   void hand_over(const decide::View& view);
   void note_changes(const decide::View& view);
+  void set_known(JobHandle job, bool known);
 
   nn::Model model_;
   PlaceRules rules_;
@@ -55,6 +56,7 @@ class GuardedScheduler : public decide::Scheduler {
   std::string note_;
   bool strange_ = false;  // what it sees, as the log has it
   std::vector<JobHandle> waiting_;
+  std::vector<char> known_;  // by handle: told of it and not of its end; not all jobs need be ours
 };
 
 }  // namespace partita::policies

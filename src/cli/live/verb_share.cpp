@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/live/daemon_client.h"
+#include "cli/text/table.h"
+#include "cli/verbs/verbs.h"
+
+namespace partita::cli {
+namespace {
+
+std::string name_of_uid(std::uint32_t uid) {
+  const passwd* user = ::getpwuid(uid);
+  return user == nullptr ? std::to_string(uid) : user->pw_name;
+}
+
+std::string share_text(const nlohmann::ordered_json& json, bool bold) {
+  const std::string measure = json["measure"].get<std::string>();
+  if (measure == "off") return "users do not share: the daemon runs with --fair-share off\n";
+  const bool joules = measure == "joules";
+  Table table({{"user", Align::kLeft},
+               {"share", Align::kRight},
+               {joules ? "recent kJ" : "recent slice-h", Align::kRight},
+               {joules ? "total kJ" : "total slice-h", Align::kRight},
+               {joules ? "watts now" : "slices now", Align::kRight},
+               {"level", Align::kRight}});
+  const double unit = joules ? 1000 : 3600;
+  for (const auto& user : json["users"]) {
+    table.add({name_of_uid(user["uid"].get<std::uint32_t>()),
+               fmt::format("{:g}", user["share"].get<double>()),
+               fmt::format("{:.2f}", user["usage"].get<double>() / unit),
+               fmt::format("{:.2f}", user["total"].get<double>() / unit),
+               fmt::format("{:.0f}", user["rate"].get<double>()),
+               fmt::format("{:.2f}", user["level"].get<double>())});
+  }
+  return table.text(bold) +
+         fmt::format(
+             "\nwhat was used {:g} h ago counts half; those with the lowest level go first\n",
+             json["half_life_s"].get<double>() / 3600);
+}
+
+}  // namespace
+
+Outcome run_share(const Values& values, Console& console) {
+  DaemonClient client(values);
+  const DaemonAnswer answer = client.ask("GET", "/v1/share");
+  if (!answer.good()) return fail(answer);
+  const nlohmann::ordered_json json = answer.json();
+  return print_either(values, console, json, share_text(json, console.bold));
+}
+
+}  // namespace partita::cli
