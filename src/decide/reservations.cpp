@@ -92,9 +92,13 @@ const Reservation* Reservations::find(JobId job) const {
 Micros Reservations::due_early(const View& view, JobHandle job) const {
   const ActiveJob& active = view.jobs[job];
   const Micros since = waiting_.since(job);
-  const Micros spare = active.deadline - least_need(*view.cluster.model, active) - since;
-  if (spare <= Micros{}) return since + after_;
-  return since + std::min(after_, Micros{spare.count / 2});
+  const Micros left = active.deadline - since;
+  const Micros spare = left - least_need(*view.cluster.model, active);
+  if (left <= Micros{}) return since + after_;
+  // Too late by its estimate, which may be wrong, or nobody's: live jobs need not say how long they
+  // take.
+  const Micros over = spare > Micros{} ? spare : left;
+  return since + std::min(after_, Micros{over.count / 2});
 }
 
 std::size_t Reservations::limit(const View& view) const {
