@@ -45,6 +45,8 @@ struct Start {
   Micros time_limit = {};              // after which it is stopped; 0: none
   std::uint64_t output_bytes_max = 0;  // of all attempts of the job; 0: no limit
   Confinement confinement = {};
+  std::string output = {};  // a file of the owner's for what it writes; empty: it is kept here
+  std::string script = {};  // begins with #!; what is run with argv[1..]. Empty: argv[0] is
 
   static void fields(auto& self, auto&& visit) {
     visit(Field{.name = "key", .encoding = Encoding::kKey}, self.key);
@@ -54,6 +56,8 @@ struct Start {
     // What the daemon adds before it is carried out.
     visit(Field{.name = "output_bytes_max", .digest = false}, self.output_bytes_max);
     visit(Field{.name = "confinement", .digest = false}, self.confinement);
+    visit(Field{.name = "output", .encoding = Encoding::kNamed}, self.output);
+    visit(Field{.name = "script", .encoding = Encoding::kNamed}, self.script);
   }
   bool operator==(const Start&) const = default;
 };

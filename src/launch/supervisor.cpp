@@ -24,8 +24,10 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "base/fd.h"
 #include "launch/attempt_files.h"
 #include "launch/output_copy.h"
+#include "launch/owner_rights.h"
 #include "launch/system_calls.h"
 
 namespace partita::launch {
@@ -43,14 +45,6 @@ Micros steady_now() {
   return Micros::seconds(now.tv_sec) + Micros{now.tv_nsec / 1000};
 }
 
-// What went wrong between fork and exec, sent to the parent through a pipe that exec closes.
-[[noreturn]] void give_up(int pipe, const char* what) {
-  std::array<char, 512> text{};
-  std::snprintf(text.data(), text.size(), "%.384s: %s", what, std::strerror(errno));
-  if (::write(pipe, text.data(), std::strlen(text.data())) < 0) ::_exit(126);
-  ::_exit(127);
-}
-
 // All 64: whoever started the daemon may have ignored any. Two of them the library keeps to itself.
 void default_signals() {
   constexpr int kSignals = 64;
@@ -60,20 +54,10 @@ void default_signals() {
   }
 }
 
-// The rights of the owner and no more, where we have more to give up.
-void become_owner(const Owner& owner, int pipe) {
-  if (::geteuid() != 0 || owner.uid == 0) return;
-  const passwd* user = ::getpwuid(owner.uid);
-  const bool groups =
-      user != nullptr ? ::initgroups(user->pw_name, owner.gid) == 0 : ::setgroups(0, nullptr) == 0;
-  if (!groups) give_up(pipe, "the groups of the owner cannot be set");
-  if (::setresgid(owner.gid, owner.gid, owner.gid) != 0) give_up(pipe, "the group cannot be set");
-  if (::setresuid(owner.uid, owner.uid, owner.uid) != 0) give_up(pipe, "the user cannot be set");
-  if (::setresuid(0, 0, 0) == 0) give_up(pipe, "root could be had back");
-}
-
 // A child in a process group of its own, with the way to its output and nothing else open.
-pid_t run_child(const std::vector<std::string>& argv, const Start& start, int output, int pipe) {
+// `script`: what it shall find at kScriptDescriptor, or -1.
+pid_t run_child(const std::vector<std::string>& argv, const Start& start, int output, int pipe,
+                int script = -1) {
   std::vector<char*> arguments = pointers(argv);
   std::vector<char*> environment = pointers(start.environment);
   const pid_t parent = ::getpid();
@@ -87,7 +71,11 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   const int told = ::fcntl(pipe, F_DUPFD_CLOEXEC, 100);
-  ::syscall(SYS_close_range, 3U, 99U, 0U);
+  if (script >= 0) {
+    ::dup2(script, static_cast<int>(kScriptDescriptor));
+    ::fcntl(static_cast<int>(kScriptDescriptor), F_SETFD, 0);  // also where it was there already
+  }
+  ::syscall(SYS_close_range, script >= 0 ? kScriptDescriptor + 1U : 3U, 99U, 0U);
   ::syscall(SYS_close_range, 101U, ~0U, 0U);
   sigset_t none;
   sigemptyset(&none);
@@ -171,6 +159,7 @@ class Supervision {
  private:
   int write_end();
   bool open_output();
+  bool open_output_of_owner();
   bool begin();
   void wait_for_end();
   bool look_around(Micros at_most);
@@ -190,6 +179,7 @@ class Supervision {
   Start start_;
   int lock_ = -1;
   int output_ = -1;
+  std::string output_trouble_;  // why there is none, where it is the owner's file
   int signals_ = -1;
   std::unique_ptr<OutputPipe> pipe_;
   std::unique_ptr<OutputCopy> copy_;
@@ -225,14 +215,35 @@ bool Supervision::open_output() {
   const std::string path = files_.output_path(key_.job);
   output_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (output_ < 0) return false;
+  if (!start_.output.empty() && !open_output_of_owner()) return false;
   pipe_ = std::make_unique<OutputPipe>(start_.owner, ::geteuid() == 0);
-  copy_ = std::make_unique<OutputCopy>(pipe_->ends[0], output_, start_.output_bytes_max);
+  copy_ = std::make_unique<OutputCopy>(pipe_->ends[0], output_,
+                                       start_.output.empty() ? start_.output_bytes_max : 0);
   return pipe_->ends[0] >= 0;
+}
+
+// What is kept here says where the output is; the file itself and its space are its owner's.
+bool Supervision::open_output_of_owner() {
+  const Fd kept(output_);
+  const Result<int> opened = open_as_owner(start_, start_.output, key_.number == 1);
+  if (!opened) {
+    output_trouble_ = opened.error().message;
+    output_ = -1;
+    return false;
+  }
+  const std::string line =
+      fmt::format("[partita: attempt {} writes to {}]\n", key_.number, start_.output);
+  if (::write(kept.get(), line.data(), line.size()) < 0) output_trouble_ = {};  // the disk is full
+  output_ = *opened;
+  return true;
 }
 
 bool Supervision::begin() {
   Pipe pipe;
-  child_ = run_child(start_.argv, start_, pipe_->ends[1], pipe.ends[1]);
+  const Fd script(start_.script.empty() ? -1 : make_script(start_));
+  const std::vector<std::string> argv = start_.script.empty() ? start_.argv : script_argv(start_);
+  const bool made = start_.script.empty() || script.get() >= 0;
+  child_ = made ? run_child(argv, start_, pipe_->ends[1], pipe.ends[1], script.get()) : -1;
   const std::string trouble =
       child_ < 0 ? std::string("no process can be made") : pipe.read_to_end();
   FAILPOINT(supervisor_forked);
@@ -363,7 +374,9 @@ int Supervision::run() {
   FAILPOINT(supervisor_claimed);
   start_ = *std::move(start);
   if (!open_output()) {
-    return refuse("its output cannot be kept: " + std::string(std::strerror(errno)));
+    return refuse(output_trouble_.empty()
+                      ? "its output cannot be kept: " + std::string(std::strerror(errno))
+                      : "its output cannot be written: " + output_trouble_);
   }
   if (!start_.confinement.cgroup.empty()) {
     const Status made = make_cgroup(start_.confinement);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <deque>
 
 #include "base/text.h"
@@ -114,6 +115,23 @@ class Parser {
   std::deque<Slot> slots_;  // CLI11 keeps pointers into it
 };
 
+// How many words are ours: what follows -- is a command of the user's own, and so is what follows
+// the name of a script, as sbatch has it.
+std::size_t own_words(Verb verb, std::span<const std::string> words) {
+  if (verb != Verb::kSubmit) return words.size();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") return i;
+    if (!word.starts_with('-') || word == "-") return i + 1;
+    const bool alone = word.find('=') != std::string::npos;
+    const auto flag = std::ranges::find_if(flag_records(), [&](const FlagRecord& each) {
+      return each.in(verb) && !each.positional() && shown_name(each) == word;
+    });
+    if (!alone && flag != flag_records().end() && !flag->is_switch()) ++i;
+  }
+  return words.size();
+}
+
 }  // namespace
 
 Result<Command> parse_command_line(std::span<const std::string> words) {
@@ -121,14 +139,17 @@ Result<Command> parse_command_line(std::span<const std::string> words) {
   if (words[0] == "--version") return Command{Verb::kVersion, {}};
   const VerbRecord* verb = find_verb(words[0]);
   if (verb == nullptr) return unknown_verb(words[0]);
-  // What follows -- is a command of the user's own, and none of our business.
-  auto own_end = words.end();
-  if (verb->verb == Verb::kSubmit) own_end = std::find(words.begin(), words.end(), "--");
-  Result<Values> values =
-      Parser(verb->verb).parse(std::vector<std::string>(words.begin() + 1, own_end));
+  const std::size_t own = own_words(verb->verb, words);
+  Result<Values> values = parse_flags(verb->verb, {words.begin() + 1, words.begin() + own});
   if (!values) return values.error();
-  if (own_end != words.end()) values->command.assign(own_end + 1, words.end());
+  auto command = words.begin() + own;
+  const bool dashes = command != words.end() && *command == "--";
+  values->command.assign(dashes ? command + 1 : command, words.end());
   return Command{verb->verb, *std::move(values)};
+}
+
+Result<Values> parse_flags(Verb verb, std::vector<std::string> words) {
+  return Parser(verb).parse(std::move(words));
 }
 
 }  // namespace partita::cli

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/flags/flags.h"
@@ -17,6 +18,10 @@ struct Command {
 
 // `words` are the arguments without the name of the program. No words, --help and --version are
 // the verbs help and version.
+// In front of a command of the user's own (submit, run) stand only our words.
 Result<Command> parse_command_line(std::span<const std::string> words);
+
+// The words as flags of the verb, without a command of the user's own.
+Result<Values> parse_flags(Verb verb, std::vector<std::string> words);
 
 }  // namespace partita::cli

@@ -4,6 +4,7 @@
 #include "api/address.h"
 #include "api/tokens.h"
 #include "base/text.h"
+#include "cli/flags/batch_script.h"
 #include "cli/flags/flags.h"
 #include "cli/flags/live_values.h"
 #include "cli/flags/name_lists.h"
@@ -183,6 +184,20 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
      .sentence = "A line of text for people; job and queue --json show it.",
      .verbs = set_of(Verb::kSubmit)},
+    {.name = "chdir", .kind = ValueKind::kText, .metavar = "DIR",
+     .sentence = "Folder it runs in; the default is the one this is called from.",
+     .verbs = set_of(Verb::kSubmit)},
+    {.name = "job-output", .kind = ValueKind::kText, .metavar = "FILE",
+     .sentence = "File for what it writes, opened with the owner's rights in the folder it runs "
+                 "in: emptied by the first attempt, appended to by later ones. %j is the number of "
+                 "the job, %x its name, %% a percent sign. Without it the daemon keeps the output.",
+     .verbs = set_of(Verb::kSubmit), .typed = "output"},
+    {.name = "export", .kind = ValueKind::kText, .metavar = "NAME[=VALUE],...|ALL|NONE",
+     .default_text = "NONE",
+     .sentence = "Variables of this environment that go along, as with sbatch: those named, or ALL, "
+                 "to which NAME=VALUE may be added. Those that say where a job runs, and tokens, "
+                 "stay behind. --env wins over it.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_export>},
     {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
      .verbs = set_of(Verb::kSubmit)},
@@ -202,6 +217,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
      .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
+    {.name = "SCRIPT", .kind = ValueKind::kText, .metavar = "SCRIPT",
+     .sentence = "A batch script in place of a program; what follows are its arguments.",
+     .verbs = set_of(Verb::kSubmit)},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
      .choices = [] { return Names{"create", "list", "revoke"}; }},

@@ -1,106 +1,19 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "base/clock.h"
-#include "base/rng.h"
-#include "cli/flags/live_values.h"
-#include "cli/live/daemon_client.h"
+#include "cli/live/submission_request.h"
 #include "cli/verbs/verbs.h"
 
-#include <unistd.h>
-
 namespace partita::cli {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Names of programs with characters that names of jobs do not have lose them.
-std::string name_of_program(const std::string& program) {
-  std::string name;
-  for (const char c : std::filesystem::path(program).filename().string()) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '_' || c == '-';
-    if (good && name.size() < 64) name += c;
-  }
-  return name.empty() ? "job" : name;
-}
-
-// Sent again when the answer is lost, and known by it then.
-std::string fresh_key() {
-  Rng rng(static_cast<std::uint64_t>(real_clock().now().count),
-          static_cast<std::uint64_t>(::getpid()));
-  return fmt::format("{:016x}{:016x}", rng.next(), rng.next());
-}
-
-Result<Json> body_of(const Values& values) {
-  if (values.command.empty()) {
-    return Error{"there is no program to run; it stands after --, as in submit -- ./train --fast"};
-  }
-  Json body;
-  body["argv"] = values.command;
-  std::error_code gone;
-  body["directory"] = std::filesystem::current_path(gone).string();
-  if (gone) return Error{"the folder this is called from, and the job would run in, is gone"};
-  body["name"] =
-      values.is_set("job-name") ? values.text("job-name") : name_of_program(values.command.front());
-  const auto& memory = values.as<std::optional<double>>("mem");
-  if (memory) body["memory_gib"] = *memory;
-  if (values.is_set("job-deadline")) {
-    const Micros now = real_clock().now();
-    const Micros deadline = values.as<Deadline>("job-deadline").at(now);
-    if (deadline <= now) {
-      return values.wrong("job-deadline",
-                          Error{fmt::format("{} has passed; it is {}", values.text("job-deadline"),
-                                            shown_instant(now.to_seconds()))});
-    }
-    body["deadline_s"] = deadline.to_seconds();
-  }
-  if (values.is_set("time")) {
-    for (const auto& [size, time] : values.as<SliceTimes>("time")) {
-      body["times_s"][std::to_string(size)] = time.to_seconds();
-    }
-  }
-  if (values.is_set("job-time-limit")) {
-    body["time_limit_s"] = values.as<Micros>("job-time-limit").to_seconds();
-  }
-  if (values.is_set("env")) {
-    body["env"] = values.as<std::vector<std::string>>("env");
-  }
-  if (values.is_set("job-checkpoint")) {
-    body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
-  }
-  if (values.is_set("comment")) body["comment"] = values.text("comment");
-  body["array"] = values.count("array");
-  body["key"] = fresh_key();
-  return body;
-}
-
-}  // namespace
 
 Outcome run_submit(const Values& values, Console& console) {
-  const Result<Json> body = body_of(values);
+  const Result<nlohmann::ordered_json> body = submission_of(values);
   if (!body) return body.error();
   DaemonClient client(values);
-  // Bytes that are no text would be changed on the way; the program would see others.
-  const std::string text = body->dump(-1, ' ', false, Json::error_handler_t::ignore);
-  if (text != body->dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    return Error{"the command, its folder or its environment is not all UTF-8"};
-  }
-  DaemonAnswer answer = client.ask("POST", "/v1/jobs", text);
-  // It may have been taken before the daemon went away; the key makes asking again harmless.
-  constexpr int kTries = 5;
-  for (int i = 0;
-       i < kTries && answer.status == 0 && answer.message.find("went away") != std::string::npos;
-       ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    answer = client.ask("POST", "/v1/jobs", text);
-  }
+  const DaemonAnswer answer = send_submission(client, *body);
   if (!answer.good()) return fail(answer);
-  const Json json = answer.json();
+  const nlohmann::ordered_json json = answer.json();
   if (values.has_switch("json")) {
     print_json(console, json);
     return 0;

@@ -149,9 +149,13 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita token revoke 3fa94c01"},
     {Verb::kSubmit, "submit", run_submit, "submit a job to the daemon",
      "Prints the number of the job, or one a line with --array; then the job is safe. What follows "
-     "-- is run as it stands, without a shell. Exit status 3 means that no daemon answers.",
+     "-- is run as it stands, without a shell. A batch script in its place is read now, and may be "
+     "changed or removed later; lines `#PARTITA --flag value` in the comments at its top are flags "
+     "of this verb, and those of the command line win. Exit status 3 means that no daemon answers.",
      "partita submit --mem auto -- ./examples/grow-memory 2G 12G\n"
-     "partita submit --name train --mem 10G --deadline +2h --time 1g=20m,7g=5m -- ./train.py"},
+     "partita submit --name train --mem 10G --deadline +2h --time 1g=20m,7g=5m -- ./train.py\n"
+     "partita submit --chdir /data/run1 --output log.%j --export ALL -- ./train.py\n"
+     "partita submit --mem 10G train.sh --epochs 3"},
     {Verb::kQueue, "queue", run_queue, "jobs of the daemon",
      "Those that have not ended, or with --all the ended ones too. Of others' jobs only number, "
      "owner, state and times show.",

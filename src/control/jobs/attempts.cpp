@@ -48,6 +48,8 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   launch::Start start{key,       job.spec.argv,      job.spec.environment, job.spec.directory,
                       job.owner, job.spec.checkpoint};
   start.time_limit = job.spec.time_limit.value_or(state_.options.limits.time_limit_max);
+  start.output = output_path_of(job.spec, key.job);
+  start.script = job.spec.script.value_or("");
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + instance);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));

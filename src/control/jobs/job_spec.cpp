@@ -131,6 +131,42 @@ Status check_environment(const JobSpec& spec, const Limits& limits) {
   return {};
 }
 
+// The path with what %j, %x and %% stand for; nothing when another follows a percent sign.
+std::optional<std::string> expand_percents(std::string_view path, std::string_view job,
+                                           std::string_view name) {
+  std::string expanded;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] != '%') {
+      expanded += path[i];
+      continue;
+    }
+    const char what = ++i < path.size() ? path[i] : '\0';
+    if (what != 'j' && what != 'x' && what != '%') return {};
+    expanded += what == 'j' ? job : what == 'x' ? name : "%";
+  }
+  return expanded;
+}
+
+Status check_files(const JobSpec& spec) {
+  if (spec.output && !spec.output->starts_with('/')) {
+    return Error{
+        fmt::format("the output file '{}'; wanted an absolute path", spec.output->substr(0, 64))};
+  }
+  if (spec.output && !expand_percents(*spec.output, "", "")) {
+    return Error{fmt::format(
+        "the output file '{}'; wanted %j (the job's number), %x (its name) or %% behind a percent "
+        "sign",
+        spec.output->substr(0, 64))};
+  }
+  if (!spec.script) return {};
+  if (!spec.script->starts_with("#!") ||
+      trim(spec.script->substr(2, spec.script->find('\n') - 2)).empty()) {
+    return Error{"the script does not begin with #! and the program that reads it"};
+  }
+  if (spec.script->find('\0') != std::string::npos) return Error{"a null byte is in the script"};
+  return {};
+}
+
 // Between two sizes that are known, a straight line of log time over log size; beyond them, work
 // that spreads evenly over the compute slices.
 double seconds_on(const JobSpec& spec, std::size_t size) {
@@ -183,7 +219,14 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
     return Error{fmt::format("a time limit of {:g} s; at most {:g} s here",
                              spec.time_limit->to_seconds(), most.to_seconds())};
   }
+  const Status files = check_files(spec);
+  if (!files) return files;
   return check_environment(spec, limits);
+}
+
+std::string output_path_of(const JobSpec& spec, JobNumber job) {
+  if (!spec.output) return {};
+  return expand_percents(*spec.output, std::to_string(job.value), spec.name).value_or("");
 }
 
 std::string encode_spec(const JobSpec& spec) {

@@ -30,6 +30,8 @@ struct JobSpec {
   std::vector<std::string> checkpoint;  // a command; empty: none
   std::optional<Micros> time_limit;     // of each attempt
   std::optional<std::string> comment;   // for people
+  std::optional<std::string> output;    // absolute path of its owner's, %j for its number
+  std::optional<std::string> script;    // what is run, with argv[1..]; argv[0] is its name
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -74,12 +76,29 @@ struct JobSpec {
                 .shown = Shown::kInLists,
                 .line = true},
           spec.comment);
+    visit(Field{.name = "output",
+                .doc = "File for what it writes, opened with its owner's rights; %j is its number, "
+                       "%x its name and %% a percent sign. Without it the daemon keeps the output",
+                .most = 4096,
+                .encoding = Encoding::kNamed,
+                .line = true},
+          spec.output);
+    visit(Field{.name = "script",
+                .doc = "A script that begins with #!, run in place of a program with the arguments "
+                       "of argv; argv[0] is its name",
+                .most = 65536,
+                .encoding = Encoding::kNamed},
+          spec.script);
   }
   bool operator==(const JobSpec&) const = default;
 };
 
 // Why it cannot be accepted: names, sizes, bytes that no program could be given.
 Status check_spec(const JobSpec& spec, const Limits& limits);
+
+// The path of the file for its output with %j and the like replaced; empty: the daemon keeps it.
+// REQUIRES: check_spec() took it.
+std::string output_path_of(const JobSpec& spec, JobNumber job);
 
 // Fields one after the other, each as LENGTH:BYTES, so that any byte may stand in them.
 std::string encode_spec(const JobSpec& spec);

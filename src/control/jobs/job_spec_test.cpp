@@ -32,6 +32,8 @@ JobSpec random_spec(Rng& rng) {
   for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
   if (rng.below(2) == 0) spec.time_limit = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   if (rng.below(3) == 0) spec.comment = random_bytes(rng, 30);
+  if (rng.below(3) == 0) spec.output = random_bytes(rng, 30);
+  if (rng.below(3) == 0) spec.script = random_bytes(rng, 30);
   return spec;
 }
 
@@ -65,6 +67,37 @@ TEST(JobSpec, ItsTextIsWhatOlderProgramsWrote) {
       encode_spec(spec),
       "5:spec21:27:./train6:--fast1:13:A=b4:/"
       "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now8:60000000");
+}
+
+TEST(JobSpec, TheFileForItsOutputIsAnAbsolutePathWithKnownMarks) {
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "train";
+  spec.output = "/home/a/%x-%j.100%%";
+  EXPECT_TRUE(check_spec(spec, {}).ok());
+  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "/home/a/train-12.100%");
+  for (const char* path : {"log", "", "/home/%u", "/home/%", "/a\nb"}) {
+    spec.output = path;
+    EXPECT_FALSE(check_spec(spec, {}).ok()) << path;
+  }
+  spec.output.reset();
+  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "");
+}
+
+TEST(JobSpec, AScriptNamesWhoReadsIt) {
+  JobSpec spec;
+  spec.argv = {"job.sh"};
+  spec.directory = "/";
+  spec.name = "n";
+  spec.script = "#!/bin/sh\ntrue\n";
+  EXPECT_TRUE(check_spec(spec, {}).ok());
+  for (const std::string& text :
+       {std::string(), std::string("true\n"), std::string("#! \n"),
+        std::string("#!/bin/sh\n\0", 11), "#!/bin/sh\n" + std::string(65536, 'x')}) {
+    spec.script = text;
+    EXPECT_FALSE(check_spec(spec, {}).ok()) << text.substr(0, 40);
+  }
 }
 
 TEST(JobSpec, ACommentStandsByItsNameBehindTheRest) {
