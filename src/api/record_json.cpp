@@ -123,6 +123,7 @@ template Json json_of(const control::WholeJob&);
 template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
 template Json json_of(const control::ShareView&);
+template Json json_of(const control::HistoryView&);
 template Json json_of(const std::vector<JobNumber>&);
 
 template <typename View>
@@ -135,6 +136,7 @@ template Json schema_of_response<control::WholeJob>();
 template Json schema_of_response<control::GpuView>();
 template Json schema_of_response<StatusView>();
 template Json schema_of_response<control::ShareView>();
+template Json schema_of_response<control::HistoryView>();
 
 Json schema_of_submission() {
   return object_schema(Way::kSent, [](auto visit) {

@@ -37,6 +37,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
      "Figures as Prometheus reads them", kAll, Scope::kRead},
     {RouteId::kOpenApi, "GET", "/v1/openapi.json", "openapi",
      "This interface as OpenAPI 3.0", kAll, Scope::kRead},
+    {RouteId::kHistory, "GET", "/v1/history", "history",
+     "What ended jobs used, by their numbers; of others' jobs nothing", kAll, Scope::kRead},
 });
 // clang-format on
 
@@ -71,6 +73,12 @@ std::vector<Parameter> parameters_of(RouteId route) {
   if (route == RouteId::kListJobs) {
     return {{"state", "string", "active, or one state; all without it"},
             {"limit", "integer", "The latest so many, at most 10,000"}};
+  }
+  if (route == RouteId::kHistory) {
+    return {{"since", "number", "Jobs that ended then or later, in seconds since 1970"},
+            {"until", "number", "Jobs that ended before"},
+            {"after", "integer", "Jobs of higher numbers: `next` of the page before"},
+            {"limit", "integer", "So many at most, 1 to 10,000; 1,000 without it"}};
   }
   return {};
 }
@@ -113,6 +121,8 @@ Content content_of(RouteId route) {
       return {"text/plain", text};
     case RouteId::kOpenApi:
       return {kJson, {{"type", "object"}}};
+    case RouteId::kHistory:
+      return {kJson, schema_of_response<control::HistoryView>()};
   }
   return {kJson, {}};
 }

@@ -27,6 +27,7 @@ enum class RouteId : std::uint8_t {
   kEvents,
   kMetrics,
   kOpenApi,
+  kHistory,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.

@@ -94,6 +94,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
       response.body = openapi_document(around_.version);
       return response;
     }
+    case RouteId::kHistory:
+      return history(request, caller);
   }
   return error_response(404, "there is no such path");
 }
@@ -197,6 +199,36 @@ Response Service::status() const {
   view.backend = around_.backend;
   view.policy = around_.policy;
   view.shadow = controller_.options().shadow;
+Response Service::history(const Request& request, const Caller& caller) const {
+  control::HistoryQuery query;
+  const auto instant = [&](std::string_view name, Micros& value) {
+    const std::string_view text = request.parameter(name);
+    if (text.empty()) return true;
+    const auto seconds = parse_double(text);
+    constexpr double kSecondsMost = 1e11;
+    const bool good = seconds && *seconds >= 0 && *seconds <= kSecondsMost;
+    if (good) value = micros_from_seconds(*seconds);
+    return good;
+  };
+  if (!instant("since", query.since) || !instant("until", query.until)) {
+    return error_response(400, "since and until are seconds since 1970, from 0 to 1e11");
+  }
+  const auto whole = [&](std::string_view name, std::int64_t otherwise) {
+    const std::string_view text = request.parameter(name);
+    return text.empty() ? otherwise : parse_int(text).value_or(-1);
+  };
+  const std::int64_t limit = whole("limit", 1'000);
+  const std::int64_t after = whole("after", 0);
+  if (after < 0 || limit < 1 || limit > static_cast<std::int64_t>(kListMax)) {
+    return error_response(
+        400, fmt::format("after is the number of a job, and limit is from 1 to {}", kListMax));
+  }
+  query.after = JobNumber{after};
+  query.rows_max = static_cast<std::size_t>(limit);
+  if (!caller.admin) query.uid = caller.uid;
+  return json_response(json_of(control::history_of(controller_, query)));
+}
+
   view.closed = around_.why_closed();
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();

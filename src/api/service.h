@@ -10,6 +10,7 @@
 
 #include "api/http.h"
 #include "api/routes.h"
+#include "control/history.h"
 #include "control/views.h"
 
 namespace partita::api {
@@ -81,6 +82,7 @@ class Service {
   Response status() const;
 
   const control::Controller& controller_;
+  Response history(const Request& request, const Caller& caller) const;
   const Surroundings& around_;
 };
 

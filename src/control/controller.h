@@ -58,6 +58,8 @@ class Controller {
   const Options& options() const { return state_.options; }
   std::size_t jobs_not_ended() const { return state_.jobs.not_ended(); }
   std::size_t count(JobState state) const { return state_.jobs.count(state); }
+  // The one that ended first of those that are kept; null when none has ended.
+  const Job* oldest_ended() const { return state_.jobs.oldest_ended(); }
   std::uint64_t passes() const { return passes_.count(); }
   // What waits, and what of it fits nowhere. Costs one pass over the jobs that have not ended.
   decide::Fragmentation fragmentation() const { return decide::fragmentation(state_.view); }

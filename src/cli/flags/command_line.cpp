@@ -118,6 +118,10 @@ class Parser {
 // How many words are ours: what follows -- is a command of the user's own, and so is what follows
 // the name of a script, as sbatch has it.
 std::size_t own_words(Verb verb, std::span<const std::string> words) {
+  if (verb == Verb::kRun) {
+    const auto dashes = std::ranges::find(words, "--");
+    return static_cast<std::size_t>(dashes - words.begin());
+  }
   if (verb != Verb::kSubmit) return words.size();
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];

@@ -49,6 +49,8 @@ enum class Verb : std::uint8_t {
   kTop,
   kShare,
   kReplay,
+  kRun,
+  kHistory,
   kPolicies,
   kScenarios,
   kCompletion,

@@ -14,7 +14,10 @@ namespace partita::cli {
 namespace {
 
 constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
-constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
+constexpr VerbSet kClients =
+    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kRun,
+                       Verb::kHistory);
+constexpr VerbSet kSubmitters = set_of(Verb::kSubmit, Verb::kRun);
 
 // One of each kind at most.
 Result<std::vector<api::Address>> parse_listen(std::string_view text) {
@@ -160,33 +163,33 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
                  "default is the name of the program.",
-     .verbs = set_of(Verb::kSubmit), .typed = "name"},
+     .verbs = kSubmitters, .typed = "name"},
     {.name = "mem", .kind = ValueKind::kText, .metavar = "10G|auto", .default_text = "auto",
      .sentence = "GPU memory it needs, in GiB (a 2g.10gb of an A100 has 9.62); auto begins as jobs "
                  "of that name ended, or on the smallest slice, and goes to a larger one in time.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_memory>},
+     .verbs = kSubmitters, .parse = parsed_by<parse_memory>},
     {.name = "job-deadline", .kind = ValueKind::kText, .metavar = "+2h|INSTANT",
      .sentence = "When it should be done: from now, or an instant of ISO 8601 in UTC.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_deadline>, .typed = "deadline"},
+     .verbs = kSubmitters, .parse = parsed_by<parse_deadline>, .typed = "deadline"},
     {.name = "time", .kind = ValueKind::kText, .metavar = "1g=20m,7g=5m",
      .sentence = "How long it takes on slices of some sizes.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_slice_times>},
+     .verbs = kSubmitters, .parse = parsed_by<parse_slice_times>},
     {.name = "job-time-limit", .kind = ValueKind::kText, .metavar = "2h",
      .sentence = "How long it may run at a time; it is then stopped and has failed.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_time_span>, .typed = "time-limit"},
+     .verbs = kSubmitters, .parse = parsed_by<parse_time_span>, .typed = "time-limit"},
     {.name = "env", .kind = ValueKind::kText, .metavar = "NAME=VALUE",
      .sentence = "A variable of its environment; may be given several times.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_variables>, .repeats = true},
+     .verbs = kSubmitters, .parse = parsed_by<parse_variables>, .repeats = true},
     {.name = "job-checkpoint", .kind = ValueKind::kText, .metavar = "COMMAND",
      .sentence = "Command that saves its work, run before it is stopped to begin again elsewhere; "
                  "PARTITA_PID is the job's process. Split into words, not given to a shell.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<split_command>, .typed = "checkpoint"},
+     .verbs = kSubmitters, .parse = parsed_by<split_command>, .typed = "checkpoint"},
     {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
      .sentence = "A line of text for people; job and queue --json show it.",
-     .verbs = set_of(Verb::kSubmit)},
+     .verbs = kSubmitters},
     {.name = "chdir", .kind = ValueKind::kText, .metavar = "DIR",
      .sentence = "Folder it runs in; the default is the one this is called from.",
-     .verbs = set_of(Verb::kSubmit)},
+     .verbs = kSubmitters},
     {.name = "job-output", .kind = ValueKind::kText, .metavar = "FILE",
      .sentence = "File for what it writes, opened with the owner's rights in the folder it runs "
                  "in: emptied by the first attempt, appended to by later ones. %j is the number of "
@@ -197,7 +200,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Variables of this environment that go along, as with sbatch: those named, or ALL, "
                  "to which NAME=VALUE may be added. Those that say where a job runs, and tokens, "
                  "stay behind. --env wins over it.",
-     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_export>},
+     .verbs = kSubmitters, .parse = parsed_by<parse_export>},
     {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
      .verbs = set_of(Verb::kSubmit)},
@@ -216,6 +219,17 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kReplay)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
      .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
+    {.name = "since", .kind = ValueKind::kText, .metavar = "TIME|INSTANT",
+     .sentence = "Jobs that ended since then: so long ago, as 7d, or an instant of ISO 8601 in UTC.",
+     .verbs = set_of(Verb::kHistory), .parse = parsed_by<parse_since>},
+    {.name = "until", .kind = ValueKind::kText, .metavar = "TIME|INSTANT",
+     .sentence = "Jobs that ended before then; the default is now.",
+     .verbs = set_of(Verb::kHistory), .parse = parsed_by<parse_since>},
+    {.name = "by", .kind = ValueKind::kName, .metavar = "user|job|name", .default_text = "user",
+     .sentence = "What a line is of.", .verbs = set_of(Verb::kHistory),
+     .choices = [] { return Names{"user", "job", "name"}; }},
+    {.name = "csv", .kind = ValueKind::kSwitch, .sentence = "Print CSV instead of a table.",
+     .verbs = set_of(Verb::kHistory)},
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "SCRIPT", .kind = ValueKind::kText, .metavar = "SCRIPT",
      .sentence = "A batch script in place of a program; what follows are its arguments.",

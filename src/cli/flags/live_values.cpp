@@ -139,6 +139,13 @@ Result<Deadline> parse_deadline(std::string_view text) {
   return Deadline{micros_from_seconds(*seconds)};
 }
 
+Result<Since> parse_since(std::string_view text) {
+  if (const auto seconds = iso_seconds(text)) return Since{micros_from_seconds(*seconds)};
+  const Result<Micros> span = parse_time_span(text);
+  if (span) return Since{*span, true};
+  return wanted(text, "a time ago such as 7d, or an instant such as 2026-11-15T18:30:00Z");
+}
+
 Result<std::vector<std::string>> parse_variables(std::string_view text) {
   std::vector<std::string> variables;
   for (const std::string_view entry : split(text, '\n')) {

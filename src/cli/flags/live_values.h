@@ -31,6 +31,15 @@ struct Deadline {
 };
 Result<Deadline> parse_deadline(std::string_view text);
 
+// "7d", so long ago, or an instant of ISO 8601 in UTC.
+struct Since {
+  Micros time;
+  bool ago = false;
+
+  Micros at(Micros now) const { return ago ? now - time : time; }
+};
+Result<Since> parse_since(std::string_view text);
+
 // The lines, each of which is NAME=VALUE.
 Result<std::vector<std::string>> parse_variables(std::string_view text);
 

@@ -191,6 +191,22 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita replay --state state --last 20 --json"},
     {Verb::kPolicies, "policies", run_policies, "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
+    {Verb::kRun, "run", run_run, "run a program on a slice and show what it writes",
+     "Submits the job, waits for it and shows its output as it comes. Ctrl-C cancels it; pressed "
+     "again, it leaves the job to end by itself. The exit status is the job's, 128 and the signal "
+     "where one ended it, 130 when it was cancelled; what concerns the daemon is said on standard "
+     "error. Nothing is read from the terminal: the job's input is empty. With --json it prints at "
+     "the end how the job ended, and its output.",
+     "partita run -- ./train.py --fast\n"
+     "partita run --mem 10G --export ALL -- python3 train.py"},
+    {Verb::kHistory, "history", run_history, "what ended jobs used, by user, job or name",
+     "Jobs that ended in a span of time, with their energy and slice-hours (hours times compute "
+     "slices, of all attempts). Energy is an estimate: the board's, shared by its busy slices. Of "
+     "one's own jobs; an admin sees all. It goes as far back as the daemon keeps ended jobs "
+     "(`serve --jobs-kept`), and says how far that is.",
+     "partita history --since 7d\n"
+     "partita history --since 2026-11-01T00:00Z --until 2026-12-01T00:00Z --by name --csv\n"
+     "partita history --by job --json"},
      "ORDER+PLACEMENT. One that was trained is learned:FILE.",
      "partita policies\n"
      "partita policies --json"},

@@ -38,6 +38,8 @@ Outcome run_wait(const Values& values, Console& console);
 Outcome run_top(const Values& values, Console& console);
 Outcome run_share(const Values& values, Console& console);
 Outcome run_replay(const Values& values, Console& console);
+Outcome run_run(const Values& values, Console& console);
+Outcome run_history(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);
 Outcome run_scenarios(const Values& values, Console& console);
 Outcome run_completion(const Values& values, Console& console);

@@ -58,6 +58,7 @@ class JobTable {
 
   std::size_t count(JobState state) const { return counts_[static_cast<std::size_t>(state)]; }
   std::size_t not_ended() const { return jobs_.size() - ended_.size(); }
+  const Job* oldest_ended() const { return ended_.empty() ? nullptr : find(ended_.front()); }
   // The jobs that a submission with this key made; null when there was none.
   const std::vector<JobNumber>* with_key(const launch::Owner& owner, const std::string& key) const;
   // Why that many more jobs of the user cannot be taken.
