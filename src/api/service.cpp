@@ -187,7 +187,13 @@ Response Service::gpus(const Caller& caller) const {
   Json json;
   json["gpus"] = Json::array();
   const auto own = [&](const Job& job) { return owns(caller, job); };
-  for (const control::GpuView& gpu : control::gpu_views_of(controller_, own)) {
+  for (control::GpuView& gpu : control::gpu_views_of(controller_, own)) {
+    const device::BoardUse board = around_.board(GpuId{gpu.gpu});
+    if (gpu.usable) {
+      gpu.utilisation = board.utilisation;
+      gpu.temperature_c = board.temperature_c;
+      gpu.power_limit_w = board.power_limit_w;
+    }
     json["gpus"].push_back(json_of(gpu));
   }
   return json_response(json);

@@ -33,6 +33,8 @@ struct Surroundings {
   std::function<std::vector<control::EventView>(JobNumber job, std::size_t most)> events;
   // Bytes of a job's output from an offset.
   std::function<std::string(JobNumber job, std::uint64_t offset, std::size_t most)> output;
+  // How a GPU's board is doing, as last read; by the controller's number.
+  std::function<device::BoardUse(GpuId gpu)> board = [](GpuId) { return device::BoardUse{}; };
   // Why no new job can be taken now; empty: it can.
   std::function<std::string()> why_closed;
   // How long a user who is no admin has to wait before submitting; 0: not at all, and it counts.

@@ -139,12 +139,17 @@ struct GpuView {
   std::string_view why_unusable;
   std::optional<double> power_w;
   std::optional<double> energy_j;
+  // Absent where the board does not say; with MIG on drivers do not say how busy it is.
+  std::optional<double> utilisation;
+  std::optional<double> temperature_c;
+  std::optional<double> power_limit_w;
   std::vector<SliceView> slices;
 
   static void fields(auto& self, auto&& visit) {
     visit_named(visit, "gpu", self.gpu, "uuid", self.uuid, "name", self.name, "state", self.state,
                 "usable", self.usable, "why_unusable", self.why_unusable, "power_w", self.power_w,
-                "energy_j", self.energy_j, "slices", self.slices);
+                "energy_j", self.energy_j, "utilisation", self.utilisation, "temperature_c",
+                self.temperature_c, "power_limit_w", self.power_limit_w, "slices", self.slices);
   }
 };
 

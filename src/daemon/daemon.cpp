@@ -274,6 +274,7 @@ void Daemon::open_server() {
     return submissions_.take(uid, clock_.now());
   };
   ServerLimits limits;
+  around_.board = [this](GpuId gpu) { return workers_->board(gpu); };
   limits.connections_per_user_max = settings_.limits.connections_per_user;
   service_ = std::make_unique<api::Service>(*controller_, around_);
   server_ = std::make_unique<Server>(

@@ -43,6 +43,7 @@ std::string without_name(const std::string& sentence, GpuId gpu) {
 DeviceWorkers::DeviceWorkers(device::Backend& backend, std::vector<GpuId> gpus)
     : backend_(backend), gpus_(std::move(gpus)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   CHECK(wake_ >= 0);
+  boards_.resize(gpus_.size());
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     workers_.push_back(std::make_unique<Worker>());
   }
@@ -126,6 +127,11 @@ std::vector<control::Input> DeviceWorkers::take_results() {
   if (::read(wake_, &count, sizeof count) < 0) count = 0;
   const std::lock_guard lock(results_mutex_);
   return std::exchange(results_, {});
+}
+
+device::BoardUse DeviceWorkers::board(GpuId gpu) const {
+  const std::lock_guard lock(boards_mutex_);
+  return boards_[gpu.value];
 }
 
 void DeviceWorkers::give(control::Input result) {
@@ -228,6 +234,10 @@ void DeviceWorkers::survey(std::uint32_t index) {
   }
   if (const auto energy = backend_.energy_mj(gpu)) {
     reading.energy_j = static_cast<double>(*energy) / 1000;
+  }
+  if (const auto board = backend_.board(gpu)) {
+    const std::lock_guard lock(boards_mutex_);
+    boards_[index] = *board;
   }
   tell_health(index, true, "");
   give(control::Input(std::in_place_type<control::Reading>, std::move(reading)));

@@ -40,6 +40,8 @@ class DeviceWorkers {
   // No call begins any more. False: one that is under way has not ended within the time.
   bool stop_within(std::chrono::milliseconds time);
   std::vector<control::Input> take_results();
+  // How its board was when it was last asked; nothing is decided by it, so no turn hears of it.
+  device::BoardUse board(GpuId gpu) const;
 
  private:
   struct Worker {
@@ -71,6 +73,8 @@ class DeviceWorkers {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex events_mutex_;  // whoever has it asks for the events of all GPUs
   bool monitored_ = true;
+  mutable std::mutex boards_mutex_;
+  std::vector<device::BoardUse> boards_;  // by the controller's number
   std::mutex results_mutex_;
   std::vector<control::Input> results_;
   int wake_ = -1;

@@ -139,6 +139,16 @@ struct MemoryUse {
   bool operator==(const MemoryUse&) const = default;
 };
 
+// How a board is doing, for people to look at: no decision is made of it. What a board does not say
+// is absent; with MIG on drivers do not say how busy a whole GPU is.
+struct BoardUse {
+  std::optional<double> utilisation;  // 0 to 1
+  std::optional<double> temperature_c;
+  std::optional<double> power_limit_w;
+
+  bool operator==(const BoardUse&) const = default;
+};
+
 // A critical event of the driver (an Xid).
 struct HealthEvent {
   GpuId gpu;
@@ -202,6 +212,8 @@ class Backend {
   virtual Answer<std::int64_t> power_mw(GpuId gpu) = 0;
   // Of the whole board since the driver was loaded, in millijoules.
   virtual Answer<std::int64_t> energy_mj(GpuId gpu) = 0;
+
+  virtual Answer<BoardUse> board(GpuId gpu) = 0;
 
   // Events since the last call; does not wait. An error means "unmonitored", not "healthy".
   virtual Answer<std::vector<HealthEvent>> poll_events() = 0;

@@ -247,6 +247,25 @@ TEST_P(BackendSuite, ThereIsNoThirdGpu) {
   EXPECT_EQ(backend().set_mig_mode(kThird, true).fault(), Fault::kNotFound);
 }
 
+TEST_P(BackendSuite, ABoardSaysHowWarmItIsAndHowMuchItMayDraw) {
+  EXPECT_EQ(backend().board(GpuId{2}).fault(), Fault::kNotFound);
+  const Instance instance = made(kFirst, smallest());
+  const auto idle = backend().board(kFirst);
+  ASSERT_TRUE(idle.ok());
+  ASSERT_TRUE(idle->temperature_c && idle->power_limit_w);
+  EXPECT_GT(*idle->temperature_c, 10);
+  EXPECT_LT(*idle->temperature_c, 100);
+  EXPECT_GT(*idle->power_limit_w * 1000, static_cast<double>(*backend().power_mw(kFirst)));
+  EXPECT_EQ(idle->utilisation.value_or(0), 0);
+  world_->put_process(instance.key, 4000, 100);
+  const auto busy = backend().board(kFirst);
+  ASSERT_TRUE(busy.ok());
+  EXPECT_GT(*busy->temperature_c, *idle->temperature_c);
+  EXPECT_EQ(*busy->power_limit_w, *idle->power_limit_w);
+  if (busy->utilisation) EXPECT_GT(*busy->utilisation, 0);
+  world_->end_process(instance.key, 4000);
+}
+
 TEST_P(BackendSuite, PowerRisesWithWorkAndEnergyNeverFalls) {
   const Instance instance = made(kFirst, smallest());
   const std::int64_t idle = *backend().power_mw(kFirst);

@@ -211,6 +211,32 @@ Return nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
   return nvml::kSuccess;
 }
 
+// As the driver: not of a slice, and of a GPU only while MIG is off.
+Return nvmlDeviceGetUtilizationRates(Device device, nvml::Utilization* use) {
+  ENTER(nvmlDeviceGetUtilizationRates);
+  const FakeGpu* const gpu = world().gpu_of(device);
+  if (gpu == nullptr || gpu->mig) return nvml::kNotSupported;
+  *use = {0, 0};
+  return nvml::kSuccess;
+}
+
+Return nvmlDeviceGetTemperature(Device device, int sensor, unsigned* degrees) {
+  ENTER(nvmlDeviceGetTemperature);
+  const FakeGpu* const gpu = world().gpu_of(device);
+  if (gpu == nullptr) return nvml::kNotSupported;
+  if (sensor != nvml::kTemperatureOfGpu) return nvml::kInvalidArgument;
+  *degrees = 25 + world().power_mw(*gpu) / 10'000;
+  return nvml::kSuccess;
+}
+
+Return nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* milliwatts) {
+  ENTER(nvmlDeviceGetEnforcedPowerLimit);
+  const FakeGpu* const gpu = world().gpu_of(device);
+  if (gpu == nullptr) return nvml::kNotSupported;
+  *milliwatts = gpu->part->idle_mw + 8 * gpu->part->slice_mw;
+  return nvml::kSuccess;
+}
+
 Return nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoules) {
   ENTER(nvmlDeviceGetTotalEnergyConsumption);
   const FakeGpu* const gpu = world().gpu_of(device);

@@ -152,6 +152,10 @@ Answer<std::int64_t> NvmlBackend::energy_mj(GpuId gpu) {
   return ask<std::int64_t>(gpu, [gpu](NvmlSession& s) { return s.energy_mj(gpu); });
 }
 
+Answer<BoardUse> NvmlBackend::board(GpuId gpu) {
+  return ask<BoardUse>(gpu, [gpu](NvmlSession& s) { return s.board(gpu); });
+}
+
 Answer<std::vector<HealthEvent>> NvmlBackend::poll_events() {
   return ask<std::vector<HealthEvent>>(kAllGpus, [](NvmlSession& s) { return s.poll_events(); });
 }

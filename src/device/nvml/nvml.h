@@ -39,6 +39,7 @@ class NvmlBackend : public Backend {
   Answer<std::vector<ProcessUse>> processes(const InstanceKey& key) override;
   Answer<std::int64_t> power_mw(GpuId gpu) override;
   Answer<std::int64_t> energy_mj(GpuId gpu) override;
+  Answer<BoardUse> board(GpuId gpu) override;
   Answer<std::vector<HealthEvent>> poll_events() override;
   Done set_mig_mode(GpuId gpu, bool enabled) override;
   std::vector<EnvironmentVariable> job_environment(const InstanceKey& key) override;

@@ -46,6 +46,14 @@ inline constexpr unsigned kNoInstanceId = 0xFFFFFFFFU;
 inline constexpr unsigned long long kXidCriticalError = 0x8;
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 
+inline constexpr int kTemperatureOfGpu = 0;  // the sensor of the die
+
+// Percent of the last sample period, which is up to a second.
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
 constexpr unsigned struct_version(std::size_t size, unsigned version) {
   return static_cast<unsigned>(size) | (version << 24U);
 }
@@ -172,6 +180,9 @@ static_assert(sizeof(EventData) == 32);
   ROW(memory_info, nvmlDeviceGetMemoryInfo_v2, (Device, MemoryV2*))                               \
   ROW(power_usage, nvmlDeviceGetPowerUsage, (Device, unsigned*))                                  \
   ROW(total_energy, nvmlDeviceGetTotalEnergyConsumption, (Device, unsigned long long*))           \
+  ROW(utilization, nvmlDeviceGetUtilizationRates, (Device, Utilization*))                         \
+  ROW(temperature, nvmlDeviceGetTemperature, (Device, int, unsigned*))                            \
+  ROW(power_limit, nvmlDeviceGetEnforcedPowerLimit, (Device, unsigned*))                          \
   ROW(compute_processes, nvmlDeviceGetComputeRunningProcesses_v3,                                 \
       (Device, unsigned*, ProcessInfo*))                                                          \
   ROW(mig_mode, nvmlDeviceGetMigMode, (Device, unsigned*, unsigned*))                             \

@@ -523,6 +523,26 @@ Answer<std::int64_t> NvmlSession::energy_mj(GpuId id) {
   return static_cast<std::int64_t>(millijoules);
 }
 
+// What one of them does not say is absent; a GPU that is gone is seen by who opens it.
+Answer<BoardUse> NvmlSession::board(GpuId id) {
+  const Answer<Opened> gpu = open(id);
+  if (!gpu) return gpu.error();
+  BoardUse use;
+  nvml::Utilization busy{};
+  if ((*library_)->utilization(gpu->device, &busy) == nvml::kSuccess) {
+    use.utilisation = busy.gpu / 100.0;
+  }
+  unsigned degrees = 0;
+  if ((*library_)->temperature(gpu->device, nvml::kTemperatureOfGpu, &degrees) == nvml::kSuccess) {
+    use.temperature_c = degrees;
+  }
+  unsigned milliwatts = 0;
+  if ((*library_)->power_limit(gpu->device, &milliwatts) == nvml::kSuccess) {
+    use.power_limit_w = milliwatts / 1000.0;
+  }
+  return use;
+}
+
 Done NvmlSession::set_mig_mode(GpuId id, bool enabled) {
   const Answer<Opened> gpu = open(id);
   if (!gpu) return gpu.error();

@@ -43,6 +43,7 @@ class NvmlSession {
   Answer<std::vector<ProcessUse>> processes(const InstanceKey& key);
   Answer<std::int64_t> power_mw(GpuId id);
   Answer<std::int64_t> energy_mj(GpuId id);
+  Answer<BoardUse> board(GpuId id);
   Answer<std::vector<HealthEvent>> poll_events();
   Done set_mig_mode(GpuId id, bool enabled);
 

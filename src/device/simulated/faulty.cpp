@@ -383,6 +383,12 @@ Answer<std::int64_t> FaultyBackend::energy_mj(GpuId gpu) {
   return inner_->energy_mj(inside(gpu));
 }
 
+// No fault concerns it: nothing is decided by it.
+Answer<BoardUse> FaultyBackend::board(GpuId gpu) {
+  Lock lock(mutex_);
+  return inner_->board(inside(gpu));
+}
+
 void FaultyBackend::planned_events(std::vector<HealthEvent>& events) {
   while (const auto rule = struck({7, 8, 9, 10, 19}, Call::kEvents, {})) {
     HealthEvent event{.gpu = rule->gpu.value_or(GpuId{0}),

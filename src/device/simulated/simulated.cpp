@@ -371,6 +371,22 @@ Answer<std::int64_t> SimulatedBackend::power_mw(GpuId id) {
   return power;
 }
 
+// As warm as boards of this kind are: 30 degrees when they idle, 75 when all of them is busy.
+Answer<BoardUse> SimulatedBackend::board(GpuId id) {
+  BoardUse use;
+  const Done done = with_gpu(id, [&](SimulatedState&, SimulatedGpu& gpu) {
+    const std::vector<double>& watts = gpu.model->power_curves.front().watts;
+    const double above = static_cast<double>(milliwatts(gpu)) / 1000 - watts.front();
+    const double share = watts.back() > watts.front() ? above / (watts.back() - watts.front()) : 0;
+    use.utilisation = static_cast<double>(busy_slices(gpu)) / gpu.model->compute_slices;
+    use.temperature_c = std::round(30 + 45 * share);
+    use.power_limit_w = watts.back();
+    return Done(Nothing{});
+  });
+  if (!done) return done.error();
+  return use;
+}
+
 Answer<std::int64_t> SimulatedBackend::energy_mj(GpuId id) {
   std::int64_t energy = 0;
   const Done done = with_gpu(id, [&](SimulatedState&, SimulatedGpu& gpu) {
@@ -465,14 +481,18 @@ std::vector<ProcessUse> SimulatedBackend::processes_on(const SimulatedInstance& 
   return all;
 }
 
-std::int64_t SimulatedBackend::milliwatts(const SimulatedGpu& gpu) const {
+int SimulatedBackend::busy_slices(const SimulatedGpu& gpu) const {
   int busy = 0;
   for (const SimulatedInstance& instance : gpu.instances) {
     if (processes_on(instance).empty()) continue;
     busy += gpu.model->profiles[instance.placement.profile].compute_slices;
   }
+  return busy;
+}
+
+std::int64_t SimulatedBackend::milliwatts(const SimulatedGpu& gpu) const {
   const std::vector<double>& watts = gpu.model->power_curves.front().watts;
-  return std::llround(watts.at(static_cast<std::size_t>(busy)) * 1000);
+  return std::llround(watts.at(static_cast<std::size_t>(busy_slices(gpu))) * 1000);
 }
 
 std::filesystem::path SimulatedBackend::report_of(const std::string& uuid) const {

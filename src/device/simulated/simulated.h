@@ -30,6 +30,7 @@ class SimulatedBackend : public Backend {
   Answer<std::vector<ProcessUse>> processes(const InstanceKey& key) override;
   Answer<std::int64_t> power_mw(GpuId gpu) override;
   Answer<std::int64_t> energy_mj(GpuId gpu) override;
+  Answer<BoardUse> board(GpuId gpu) override;
   Answer<std::vector<HealthEvent>> poll_events() override;
   Done set_mig_mode(GpuId gpu, bool enabled) override;
   std::vector<EnvironmentVariable> job_environment(const InstanceKey& key) override;
@@ -66,6 +67,7 @@ class SimulatedBackend : public Backend {
   Done remove_gpu_instance(const InstanceKey& key, std::uint64_t generation);
   void wait_for(double seconds);
   std::vector<ProcessUse> processes_on(const SimulatedInstance& instance) const;
+  int busy_slices(const SimulatedGpu& gpu) const;  // compute slices with a process
   std::int64_t milliwatts(const SimulatedGpu& gpu) const;
   std::filesystem::path report_of(const std::string& uuid) const;
 
