@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+#include "control/dry_run.h"
+
 namespace partita::control {
 namespace {
 
@@ -32,6 +35,13 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
       moves_(state_, flow_, slices_, attempts_),
       passes_(state_, moves_, attempts_.lengths) {}
 
+Controller::~Controller() = default;
+
+void Controller::rehearse_with(std::unique_ptr<DryRun> dry_run) {
+  CHECK(state_.options.shadow);
+  dry_run_ = std::move(dry_run);
+}
+
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
   for (const Input& input : inputs) take(input);
@@ -41,9 +51,11 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
     moves_.forget_look();
     state_.pass_due = true;
   }
-  if (passes_.due()) passes_.run();
+  // In shadow mode the copy of the dry run decides.
+  if (!state_.options.shadow && passes_.due()) passes_.run();
   if (const auto ran_min = moves_.preempt_after()) devices_.preempt_for_layouts(*ran_min);
   slices_.begin_layout_steps();
+  if (dry_run_) dry_run_->step(state_.now, inputs, state_.turn.replies(), state_.turn);
   return finish_turn();
 }
 
@@ -70,7 +82,10 @@ void Controller::take(const Input& input) {
 }
 
 std::optional<Micros> Controller::next_wake() const {
-  const Micros own = std::min(passes_.next(), moves_.next_look());
+  const Micros decisions = dry_run_                ? dry_run_->next_wake()
+                           : state_.options.shadow ? Micros::max()
+                                                   : passes_.next();
+  const Micros own = std::min(decisions, moves_.next_look());
   const auto retry = state_.fleet.next_retry(state_.now);
   if (own == Micros::max()) return retry;
   return std::min(own, retry.value_or(own));
@@ -80,6 +95,16 @@ const decide::Reservation* Controller::reservation_of(const Job& job) const {
   const decide::Reservations* reservations = state_.queue.reservations();
   if (reservations == nullptr || !job.handle.valid()) return nullptr;
   return reservations->find(state_.active[job.handle].id);
+}
+
+std::optional<Micros> Controller::expected_end(JobNumber job) const {
+  const Job* found = find(job);
+  if (found == nullptr || has_ended(found->state())) return {};
+  return state_.active[found->handle].finish;
+}
+
+std::string Controller::place_of(JobNumber job) const {
+  return state_.name_of(state_.active[find(job)->handle].slice);
 }
 
 const Job* Controller::claimant_of(cluster::SliceId slice) const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "decide/fragmentation.h"
 
 namespace partita::control {
+
+class DryRun;
 
 class Controller {
  public:
@@ -28,6 +31,13 @@ class Controller {
              std::unique_ptr<decide::PositionForecaster> forecaster = nullptr);
   Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
              Policies policies);
+
+  ~Controller();
+
+  // In shadow mode: what carries decisions out on a copy of the fleet, and says so. Before
+  // restore(); without it nothing is decided. REQUIRES: options().shadow.
+  void rehearse_with(std::unique_ptr<DryRun> dry_run);
+  const DryRun* dry_run() const { return dry_run_.get(); }
 
   // Once, before the first step: what the store holds, what is on the GPUs, and what the launcher
   // says of every attempt of unsettled_attempts().
@@ -43,8 +53,13 @@ class Controller {
 
   const std::map<JobNumber, Job>& jobs() const { return state_.jobs.all(); }
   const Job* find(JobNumber id) const { return state_.jobs.find(id); }
+  // The one that ended first of those that are kept; null when none has ended.
+  const Job* oldest_ended() const { return state_.jobs.oldest_ended(); }
   const Job* job_on(cluster::SliceId slice) const { return state_.job_on(slice); }
   const Fleet& fleet() const { return state_.fleet; }
+  // When the job is expected to be done, and where it is; REQUIRES of the latter: it holds a slice.
+  std::optional<Micros> expected_end(JobNumber job) const;
+  std::string place_of(JobNumber job) const;
   // The slice the job will get when whoever is on it has been stopped, and the job itself.
   std::optional<cluster::SliceId> claim_of(JobNumber job) const { return state_.claims.of(job); }
   // The job the slice is kept for; null when it is nobody's.
@@ -58,8 +73,6 @@ class Controller {
   const Options& options() const { return state_.options; }
   std::size_t jobs_not_ended() const { return state_.jobs.not_ended(); }
   std::size_t count(JobState state) const { return state_.jobs.count(state); }
-  // The one that ended first of those that are kept; null when none has ended.
-  const Job* oldest_ended() const { return state_.jobs.oldest_ended(); }
   std::uint64_t passes() const { return passes_.count(); }
   // What waits, and what of it fits nowhere. Costs one pass over the jobs that have not ended.
   decide::Fragmentation fragmentation() const { return decide::fragmentation(state_.view); }
@@ -82,6 +95,7 @@ class Controller {
   Devices devices_;
   Moves moves_;
   Passes passes_;
+  std::unique_ptr<DryRun> dry_run_;
 };
 
 // The attempts whose fate the launcher must be asked for before restore().

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "control/dry_run.h"
+
 namespace partita::control {
 namespace {
 
@@ -54,6 +56,12 @@ TEST_P(Notes, OfPoliciesAreLoggedOnceEach) {
   options.shadow = GetParam();
   Controller controller(options, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                         std::make_unique<Idle>(says), std::make_unique<Still>(says));
+  if (options.shadow) {
+    controller.rehearse_with(std::make_unique<DryRun>(
+        std::make_unique<Controller>(DryRun::options_of(options), **mig::find_gpu("a100-40gb"),
+                                     std::vector<GpuFact>{{"GPU-0", "A100", GpuId{0}}},
+                                     std::make_unique<Idle>(says), std::make_unique<Still>(says))));
+  }
   ASSERT_TRUE(controller.restore(Micros{1}, {}, {}, {}).ok());
   std::int64_t second = 0;
   const auto logged = [&] {

@@ -21,11 +21,7 @@ void Passes::run() {
   ++count_;
   last_ = state_.now;
   state_.pass_due = false;
-  if (state_.options.shadow) {
-    run_shadow();
-  } else {
-    decide();
-  }
+  decide();
   log_notes();
 }
 
@@ -70,40 +66,6 @@ void Passes::repartition() {
       state_.view, state_.events,
       [this](const decide::LayoutRequest& asked) { state_.fleet.request(asked.gpu, asked.layout); },
       [this] { show_forecaster(); });
-}
-
-void Passes::say_layout(const decide::LayoutRequest& request) {
-  const std::string layout = mig::format_layout(state_.model(), request.layout);
-  std::string& said = said_of_gpu_[request.gpu];
-  const bool same = request.layout == state_.fleet.cluster().gpus[request.gpu.value].layout;
-  if (same || said == layout) return;
-  said = layout;
-  state_.turn.event(kNoJob, "shadow",
-                    fmt::format("would cut GPU {} to {}", request.gpu.value, layout));
-}
-
-// What the policies would do, said once for each change of mind; the slices that would be made are
-// not made, so most of what they say is about layouts.
-void Passes::run_shadow() {
-  const auto say = [this](const decide::LayoutRequest& request) { say_layout(request); };
-  state_.policies.relieve(state_.view, say);
-  const bool cheap = !state_.owned.forecaster;
-  if (cheap || state_.policies.turn_due(state_.now, state_.events)) {
-    show_forecaster();
-    state_.policies.ask_for_layouts(state_.view, state_.events, say);
-  }
-  const decide::Decision& decision =
-      state_.policies.decide(state_.view, state_.fleet.take_changed());
-  for (const decide::Move& move : decision.moves) {
-    const JobNumber id = state_.jobs.of(move.job).id;
-    const std::string place =
-        state_.subject_of(cluster::gpu_of(move.to), cluster::start_of(move.to));
-    std::string& said = said_of_job_[id];
-    if (said != place) state_.turn.event(id, "shadow", fmt::format("would start on {}", place));
-    said = place;
-    state_.policies.put_back(state_.view, move.job);
-  }
-  if (!decision.moves.empty()) state_.fleet.note_change();
 }
 
 }  // namespace partita::control

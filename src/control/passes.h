@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "control/moves.h"
@@ -25,11 +23,9 @@ class Passes {
  private:
   void repartition();
   void decide();
-  void run_shadow();
   // What policies did of their own accord: a guard that trips or is released.
   void log_notes();
   void log_reservations();
-  void say_layout(const decide::LayoutRequest& request);
   void show_forecaster();
 
   ControlState& state_;
@@ -39,9 +35,6 @@ class Passes {
   Micros last_;
   std::uint64_t reservations_said_ = 0;
   std::vector<decide::LayoutCourse> courses_;  // what the forecaster was shown last
-  // In shadow mode, what was last said of a job and of a GPU.
-  std::map<JobNumber, std::string> said_of_job_;
-  std::map<GpuId, std::string> said_of_gpu_;
 };
 
 }  // namespace partita::control

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "control/controller.h"
+#include "control/dry_run.h"
 
 namespace partita::control {
 
@@ -34,6 +35,10 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   for (const launch::Report& report : attempts) attempts_.take(report);
   settle_again();
   state_.note_event();
+  if (dry_run_) {
+    const Status begun = dry_run_->begin(state_.now, contents, inventories, attempts, state_.turn);
+    if (!begun) return begun.error();
+  }
   return finish_turn();
 }
 

@@ -30,6 +30,7 @@ class TurnBook {
   void met(std::string kind, std::string subject);
   void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
              std::string message = {});
+  const std::vector<Reply>& replies() const { return turn_.replies; }
   template <typename Kind>
   void effect(Kind each) {
     turn_.effects.emplace_back(std::in_place_type<Kind>, std::move(each));

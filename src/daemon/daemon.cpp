@@ -17,6 +17,8 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "control/dry_run.h"
+#include "control/journal/journal_replay.h"
 #include "control/journal/recorder.h"
 #include "daemon/device_nodes.h"
 #include "daemon/device_workers.h"
@@ -174,12 +176,10 @@ Status Daemon::open_controller() {
   for (const device::GpuInfo& gpu : gpus_) {
     beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});
   }
-  auto made = make_policies(beginning_);
+  auto made = control::make_controller(beginning_, make_policies);
   if (!made) return made.error();
   const std::string doubt = doubt_about(settings_.policy);
   if (!doubt.empty()) say_(doubt);
-  controller_ = std::make_unique<control::Controller>(beginning_.options, beginning_.model,
-                                                      beginning_.gpus, *std::move(made));
   return {};
 }
 
@@ -395,6 +395,9 @@ void Daemon::leave() {
 // Everything that came in since the last turn is one step and one transaction.
 Status Daemon::take_turn() {
   for (launch::Report& report : launcher_->poll()) {
+  if (const control::DryRun* dry_run = controller_->dry_run()) {
+    say_("shadow: " + dry_run->summary(clock_.now()));
+  }
     inputs_.emplace_back(std::in_place_type<launch::Report>, std::move(report));
   }
   for (control::Input& result : workers_->take_results()) inputs_.push_back(std::move(result));
@@ -440,6 +443,10 @@ Status Daemon::finish(control::Turn turn) {
   return {};
 }
 
+    // In shadow mode the log is all there is.
+    if (event.job != kNoJob && event.kind == "shadow") {
+      say_(fmt::format("shadow: job {} {}", event.job, event.text));
+    }
 void Daemon::perform(const control::Effect& effect) {
   if (const auto* each = std::get_if<control::Launch>(&effect)) return launch(*each);
   if (const auto* each = std::get_if<control::Stop>(&effect)) {

@@ -27,7 +27,7 @@ void submit_until(const std::string& socket, Clock::time_point end, int client,
   partita::cli::DaemonClient connection(socket);
   for (int i = 0; Clock::now() < end && !full; ++i) {
     const std::string body =
-        partita::live_test::submission({"/bin/true"}, fmt::format("{}-{}", client, i), 3);
+        partita::live_test::submission({"/bin/sleep", "600"}, fmt::format("{}-{}", client, i), 3);
     const Clock::time_point begun = Clock::now();
     if (connection.ask("POST", "/v1/jobs", body).good()) {
       waits.push_back(milliseconds(Clock::now() - begun));
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   const int clients = argc > 2 ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 64;
   const double seconds = argc > 3 ? std::strtod(argv[3], nullptr) : 10;
   partita::live_test::DaemonProcess daemon(argv[1], "simulated:2xa100-40gb");
-  std::vector<std::string> words{"--shadow"};  // jobs are taken and kept, not run
+  std::vector<std::string> words;
   if (argc > 4) words.insert(words.end(), {"--policy", argv[4]});
   if (!daemon.start(words)) return 1;
   std::vector<std::vector<double>> waits(static_cast<std::size_t>(clients));
@@ -67,6 +67,9 @@ int main(int argc, char** argv) {
   fmt::print("{} clients: {:.0f} submissions/s, p50 {:.1f} ms, p99 {:.1f} ms, most {:.1f} ms\n",
              clients, static_cast<double>(all.size()) / took, all[all.size() / 2],
              all[all.size() * 99 / 100], all.back());
+  for (const auto& job : daemon.get("/v1/jobs?state=running")["jobs"]) {
+    daemon.ask("DELETE", fmt::format("/v1/jobs/{}", job["id"].get<std::int64_t>()));
+  }
   daemon.stop();
   return 0;
 }

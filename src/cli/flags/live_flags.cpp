@@ -71,7 +71,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Scheduler and repartitioner, as `partita policies` lists them.",
      .verbs = set_of(Verb::kServe)},
     {.name = "shadow", .kind = ValueKind::kSwitch,
-     .sentence = "Shadow mode: decide and log it, but repartition nothing and start nothing.",
+     .sentence = "Shadow mode, a dry run: log every start and layout change it would make, as "
+                 "carried out on a copy of the fleet, and at the end what they would have cost; "
+                 "start and repartition nothing.",
      .verbs = set_of(Verb::kServe)},
     {.name = "no-early-restart", .kind = ValueKind::kSwitch,
      .sentence = "Let jobs run until their memory is out instead of restarting them before.",
@@ -217,8 +219,6 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "last", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1e9,
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
-    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
-     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
     {.name = "since", .kind = ValueKind::kText, .metavar = "TIME|INSTANT",
      .sentence = "Jobs that ended since then: so long ago, as 7d, or an instant of ISO 8601 in UTC.",
      .verbs = set_of(Verb::kHistory), .parse = parsed_by<parse_since>},
@@ -230,6 +230,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .choices = [] { return Names{"user", "job", "name"}; }},
     {.name = "csv", .kind = ValueKind::kSwitch, .sentence = "Print CSV instead of a table.",
      .verbs = set_of(Verb::kHistory)},
+    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
+     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "SCRIPT", .kind = ValueKind::kText, .metavar = "SCRIPT",
      .sentence = "A batch script in place of a program; what follows are its arguments.",

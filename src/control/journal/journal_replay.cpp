@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "control/dry_run.h"
+
 namespace partita::control {
 namespace {
 
@@ -58,10 +60,9 @@ Status Replayer::begin(const store::TurnRow& row) {
   if (!beginning) return beginning.error();
   controller_.reset();  // it looks at the model
   beginning_ = *std::move(beginning);
-  Result<Policies> policies = make_(beginning_);
-  if (!policies) return policies.error();
-  controller_ = std::make_unique<Controller>(beginning_.options, beginning_.model, beginning_.gpus,
-                                             *std::move(policies));
+  Result<std::unique_ptr<Controller>> made = make_controller(beginning_, make_);
+  if (!made) return made.error();
+  controller_ = *std::move(made);
   reader_ = InputReader{};
   ++summary_.starts;
   const Result<store::Contents> contents = memory_.load();
@@ -101,7 +102,27 @@ Status Replayer::take(const store::TurnRow& row) {
   return Error{fmt::format("turn {} of the journal: {}", row.number, taken.error().message)};
 }
 
+Result<std::unique_ptr<Controller>> one_controller(const Beginning& beginning,
+                                                   const PolicyMaker& make,
+                                                   const Options& options) {
+  Result<Policies> policies = make(beginning);
+  if (!policies) return policies.error();
+  return std::make_unique<Controller>(options, beginning.model, beginning.gpus,
+                                      *std::move(policies));
+}
+
 }  // namespace
+
+Result<std::unique_ptr<Controller>> make_controller(const Beginning& beginning,
+                                                    const PolicyMaker& make) {
+  Result<std::unique_ptr<Controller>> made = one_controller(beginning, make, beginning.options);
+  if (!made || !beginning.options.shadow) return made;
+  Result<std::unique_ptr<Controller>> copy =
+      one_controller(beginning, make, DryRun::options_of(beginning.options));
+  if (!copy) return copy.error();
+  (*made)->rehearse_with(std::make_unique<DryRun>(*std::move(copy)));
+  return made;
+}
 
 Result<ReplaySummary> replay(store::Store& store, store::Store& scratch, const PolicyMaker& make,
                              const std::function<void(const ReplayedTurn&)>& see) {

@@ -33,6 +33,11 @@ struct ReplaySummary {
   bool closed = false;         // the daemon went on, but the journal was full
 };
 
+// The controller that a start of the daemon has, with its dry run in shadow mode.
+// REQUIRES: `beginning` outlives it.
+Result<std::unique_ptr<Controller>> make_controller(const Beginning& beginning,
+                                                    const PolicyMaker& make);
+
 // From the first turn of the journal to the last; `scratch` is an empty store to work in. An error
 // means that the journal cannot be read, or that a policy of then cannot be made now.
 Result<ReplaySummary> replay(store::Store& store, store::Store& scratch, const PolicyMaker& make,
