@@ -86,6 +86,12 @@ Result<Selected> selected_config(const Values& values) {
   if (!text) return text.error();
   const Result<MigConfigFile> configs = device::parse_mig_config(*text);
   if (!configs) return Error{fmt::format("{}: {}", path, configs.error().message)};
+  if (const auto line = device::second_document(*text)) {
+    warn(
+        fmt::format("{} line {}: what follows --- is not read; mig-parted reads the first "
+                    "document only, too",
+                    path, *line));
+  }
   std::string label = flag_or(values, "selected-config", "MIG_PARTED_SELECTED_CONFIG");
   const std::vector<std::string> labels = configs->labels();
   if (label.empty() && labels.size() == 1) label = labels.front();
@@ -96,6 +102,17 @@ Result<Selected> selected_config(const Values& values) {
   const MigConfig* const config = configs->find(label);
   if (config == nullptr) return unknown_name("configuration", label, labels);
   return Selected{label, *config};
+}
+
+// A file for a node with more GPUs: what it says of those is left out, as mig-parted does without
+// a word.
+void warn_of_missing(const Selected& selected, std::size_t gpus) {
+  const std::vector<int> missing = device::missing_gpus(selected.config, gpus);
+  if (missing.empty()) return;
+  warn(
+      fmt::format("{} names GPU {}, and this node has {}: what it says of them is left out, as "
+                  "mig-parted does",
+                  selected.label, fmt::join(missing, ", "), gpus));
 }
 
 // Where a change under way is noted: --journal, or in the user's state folder.
@@ -151,6 +168,7 @@ struct Planned {
 };
 
 Result<Planned> planned(Selected selected, const std::vector<GpuSituation>& now) {
+  warn_of_missing(selected, now.size());
   Result<std::vector<GpuPlan>> plans = device::plan_config(selected.config, now);
   if (!plans) return Error{fmt::format("{}: {}", selected.label, plans.error().message)};
   return Planned{std::move(selected), std::move(*plans)};
@@ -271,6 +289,7 @@ Outcome run_assert(const Values& values, Console& console, Backend& backend) {
   if (!selected) return selected.error();
   const Result<std::vector<GpuSituation>> now = situation_of(backend);
   if (!now) return refuse(now.error());
+  warn_of_missing(*selected, now->size());
   const Result<std::vector<GpuPlan>> plans = device::plan_config(selected->config, *now);
   if (!plans) return Error{fmt::format("{}: {}", selected->label, plans.error().message)};
   const std::vector<std::string> differences = differences_of(*plans);

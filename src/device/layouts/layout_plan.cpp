@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "mig/change.h"
@@ -162,15 +163,18 @@ Result<std::optional<GpuWish>> wish_for(const MigConfig& config, const GpuInfo& 
   return std::optional(wish);
 }
 
-Result<std::vector<GpuPlan>> plan_config(const MigConfig& config,
-                                         const std::vector<GpuSituation>& situation) {
+std::vector<int> missing_gpus(const MigConfig& config, std::size_t gpus) {
+  std::set<int> missing;
   for (const MigConfigEntry& entry : config) {
     for (const int index : entry.devices.value_or(std::vector<int>())) {
-      if (static_cast<std::size_t>(index) < situation.size()) continue;
-      return Error{
-          fmt::format("the configuration names GPU {}; this node has {}", index, situation.size())};
+      if (static_cast<std::size_t>(index) >= gpus) missing.insert(index);
     }
   }
+  return {missing.begin(), missing.end()};
+}
+
+Result<std::vector<GpuPlan>> plan_config(const MigConfig& config,
+                                         const std::vector<GpuSituation>& situation) {
   std::vector<GpuPlan> plans;
   for (const GpuSituation& one : situation) {
     const Result<std::optional<GpuWish>> wish = wish_for(config, one.gpu);

@@ -70,6 +70,10 @@ Result<std::optional<GpuWish>> wish_for(const MigConfig& config, const GpuInfo& 
 
 // A plan for every GPU that the configuration names. An error when it names a GPU that is not
 // there.
+// GPUs that the configuration names and a node with so many lacks, in order. As with mig-parted they
+// are left out; whoever plans says so.
+std::vector<int> missing_gpus(const MigConfig& config, std::size_t gpus);
+
 Result<std::vector<GpuPlan>> plan_config(const MigConfig& config,
                                          const std::vector<GpuSituation>& situation);
 

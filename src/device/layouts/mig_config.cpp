@@ -126,6 +126,19 @@ Status read_profiles(const YAML::Node& node, MigConfigEntry& entry) {
   return {};
 }
 
+// The words of YAML 1.1, which mig-parted's reader takes for truth values. In quotes they are texts
+// to it, and so they are here.
+std::optional<bool> truth_of(const YAML::Node& node) {
+  static const std::set<std::string> kTrue = {"y",    "Y",    "yes", "Yes", "YES", "true",
+                                              "True", "TRUE", "on",  "On",  "ON"};
+  static const std::set<std::string> kFalse = {"n",     "N",     "no",  "No",  "NO", "false",
+                                               "False", "FALSE", "off", "Off", "OFF"};
+  if (!node.IsScalar() || node.Tag() == "!") return {};
+  if (kTrue.contains(node.Scalar())) return true;
+  if (kFalse.contains(node.Scalar())) return false;
+  return {};
+}
+
 Result<MigConfigEntry> read_entry(const YAML::Node& node) {
   static const std::vector<std::string> kKeys = {"device-filter", "devices", "mig-enabled",
                                                  "mig-devices"};
@@ -136,11 +149,14 @@ Result<MigConfigEntry> read_entry(const YAML::Node& node) {
     if (!value_of(node, needed).IsDefined())
       return at(node, fmt::format("'{}' is missing", needed));
   }
-  const std::string enabled = scalar(value_of(node, "mig-enabled"));
-  if (enabled != "true" && enabled != "false") {
-    return at(node, fmt::format("mig-enabled: '{}' is neither true nor false", enabled));
+  const std::optional<bool> enabled = truth_of(value_of(node, "mig-enabled"));
+  if (!enabled) {
+    return at(value_of(node, "mig-enabled"),
+              fmt::format("mig-enabled: '{}' is neither true nor false (or yes, no, on, off, "
+                          "without quotes)",
+                          scalar(value_of(node, "mig-enabled"))));
   }
-  entry.mig_enabled = enabled == "true";
+  entry.mig_enabled = *enabled;
   const YAML::Node filter = value_of(node, "device-filter");
   const YAML::Node profiles = value_of(node, "mig-devices");
   Status status = read_devices(value_of(node, "devices"), entry);
@@ -272,6 +288,19 @@ Result<MigConfigFile> parse_mig_config(std::string_view text) {
   } catch (const YAML::Exception& error) {
     return Error{fmt::format("line {}: {}", error.mark.line + 1, error.msg)};
   }
+}
+
+std::optional<std::size_t> second_document(std::string_view text) {
+  std::size_t number = 0;
+  bool content = false;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    const bool mark = line == "---" || line.starts_with("--- ") || line == "---\r";
+    if (mark && content) return number;
+    const std::string_view words = trim(line);
+    content = content || (!mark && !words.empty() && !words.starts_with('#'));
+  }
+  return {};
 }
 
 std::string format_mig_config(const MigConfigFile& file) {

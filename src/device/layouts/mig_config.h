@@ -46,8 +46,13 @@ struct MigConfigFile {
 };
 
 // Unknown keys, missing keys and other versions are errors that name the line. What is accepted is
-// what mig-parted accepts, except that a label may come only once. The text may also be JSON.
+// what mig-parted accepts, truth values as yes and Off included, except that a label may come only
+// once. Of several documents the first is read. The text may also be JSON.
 Result<MigConfigFile> parse_mig_config(std::string_view text);
+
+// The line of the --- behind which a second document begins, which nobody reads: mig-parted does not
+// either.
+std::optional<std::size_t> second_document(std::string_view text);
 
 // As mig-parted writes it; reads back to the same.
 std::string format_mig_config(const MigConfigFile& file);

@@ -56,6 +56,46 @@ TEST(MigConfig, ReadsWhatMigPartedReads) {
   EXPECT_EQ(file->find("nothing"), nullptr);
 }
 
+std::string with_enabled(const std::string& word) {
+  return "version: v1\nmig-configs:\n  a:\n  - devices: all\n    mig-enabled: " + word +
+         "\n    mig-devices: {}\n";
+}
+
+// As the reader of mig-parted, which is of YAML 1.1.
+TEST(MigConfig, TruthHasTheWordsThatMigPartedTakes) {
+  for (const char* word :
+       {"true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "on", "On", "ON"}) {
+    const auto file = parse_mig_config(with_enabled(word));
+    ASSERT_TRUE(file.ok()) << word << file.error().message;
+    EXPECT_TRUE(file->find("a")->front().mig_enabled) << word;
+  }
+  for (const char* word : {"false", "False", "FALSE", "no", "No", "NO", "n", "N", "off", "Off"}) {
+    const auto file = parse_mig_config(with_enabled(word));
+    ASSERT_TRUE(file.ok()) << word << file.error().message;
+    EXPECT_FALSE(file->find("a")->front().mig_enabled) << word;
+  }
+  for (const char* word : {"\"true\"", "'yes'", "tRue", "1", "enabled", "~", "[]"}) {
+    EXPECT_FALSE(parse_mig_config(with_enabled(word)).ok()) << word;
+  }
+}
+
+TEST(MigConfig, OfSeveralDocumentsTheFirstIsReadAndTheNextIsFound) {
+  const std::string first = with_enabled("true");
+  EXPECT_FALSE(second_document(first));
+  EXPECT_FALSE(second_document("# layouts\n---\n" + first));
+  EXPECT_EQ(second_document("---\n" + first + "---\nnonsense: [\n"), 8U);
+  const auto file = parse_mig_config("---\n" + first + "---\nversion: v2\n");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->labels(), std::vector<std::string>{"a"});
+}
+
+TEST(MigConfig, GpusThatTheNodeLacksAreFound) {
+  const auto file = parse_mig_config(kExample);
+  const MigConfig& custom = *file->find("custom-config");
+  EXPECT_EQ(missing_gpus(custom, 8), std::vector<int>{});
+  EXPECT_EQ(missing_gpus(custom, 4), (std::vector<int>{4, 5, 6}));
+}
+
 TEST(MigConfig, WhatIsWrittenReadsBackTheSame) {
   const auto file = parse_mig_config(kExample);
   ASSERT_TRUE(file.ok());
