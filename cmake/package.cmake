@@ -6,7 +6,7 @@ file(GLOB partita_models ${CMAKE_SOURCE_DIR}/models/*)
 install(FILES ${partita_models} DESTINATION ${CMAKE_INSTALL_DATADIR}/partita/models)
 install(FILES deploy/partita.service DESTINATION lib/systemd/system)
 install(FILES deploy/partita.sysusers DESTINATION lib/sysusers.d RENAME partita.conf)
-install(FILES deploy/device-rules.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/partita)
+install(FILES deploy/containers.conf deploy/device-rules.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/partita)
 install(FILES deploy/default DESTINATION /etc/default RENAME partita)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 

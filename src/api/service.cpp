@@ -199,12 +199,6 @@ Response Service::gpus(const Caller& caller) const {
   return json_response(json);
 }
 
-Response Service::status() const {
-  StatusView view;
-  view.version = around_.version;
-  view.backend = around_.backend;
-  view.policy = around_.policy;
-  view.shadow = controller_.options().shadow;
 Response Service::history(const Request& request, const Caller& caller) const {
   control::HistoryQuery query;
   const auto instant = [&](std::string_view name, Micros& value) {
@@ -235,6 +229,12 @@ Response Service::history(const Request& request, const Caller& caller) const {
   return json_response(json_of(control::history_of(controller_, query)));
 }
 
+Response Service::status() const {
+  StatusView view;
+  view.version = around_.version;
+  view.backend = around_.backend;
+  view.policy = around_.policy;
+  view.shadow = controller_.options().shadow;
   view.closed = around_.why_closed();
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();

@@ -82,9 +82,9 @@ class Service {
   Response output(const Request& request, const control::Job& job) const;
   Response gpus(const Caller& caller) const;
   Response status() const;
+  Response history(const Request& request, const Caller& caller) const;
 
   const control::Controller& controller_;
-  Response history(const Request& request, const Caller& caller) const;
   const Surroundings& around_;
 };
 

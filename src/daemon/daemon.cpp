@@ -25,6 +25,7 @@
 #include "daemon/job_environment.h"
 #include "daemon/policy_pair.h"
 #include "daemon/server.h"
+#include "daemon/service_manager.h"
 #include "daemon/token_authenticator.h"
 #include "device/open.h"
 #include "launch/local.h"
@@ -65,6 +66,7 @@ class Daemon {
       : settings_(settings),
         say_(say),
         clock_(real_clock()),
+        manager_(settings.notify_socket, settings.watchdog),
         submissions_(settings.limits.submissions) {}
 
   Status begin();
@@ -94,6 +96,7 @@ class Daemon {
   const Settings& settings_;
   void (*say_)(const std::string&);
   Clock& clock_;
+  ServiceManager manager_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<device::Backend> backend_;
   std::vector<device::GpuInfo> gpus_;
@@ -151,7 +154,10 @@ device::Answer<std::vector<device::GpuInfo>> Daemon::wait_for_driver() {
     const bool may_come = !gpus.ok() && (gpus.fault() == device::Fault::kDriverGone ||
                                          gpus.fault() == device::Fault::kVersionMismatch);
     if (!may_come) return gpus;
-    if (!told) say_(fmt::format("{}; waiting for it", gpus.error().message));
+    if (!told) {
+      say_(fmt::format("{}; waiting for it", gpus.error().message));
+      manager_.status("waiting for the driver: " + gpus.error().message);
+    }
     pollfd stop{signals_, POLLIN, 0};
     if (::poll(&stop, 1, kDriverRetryMs) > 0) return gpus;
   }
@@ -178,6 +184,7 @@ Status Daemon::open_controller() {
   }
   auto made = control::make_controller(beginning_, make_policies);
   if (!made) return made.error();
+  controller_ = *std::move(made);
   const std::string doubt = doubt_about(settings_.policy);
   if (!doubt.empty()) say_(doubt);
   return {};
@@ -268,13 +275,13 @@ void Daemon::open_server() {
   around_.output = [this](JobNumber job, std::uint64_t offset, std::size_t most) {
     return read_output(job, offset, most);
   };
+  around_.board = [this](GpuId gpu) { return workers_->board(gpu); };
   around_.why_closed = [this] { return why_closed(); };
   around_.uid_min = settings_.limits.uid_min;
   around_.wait_to_submit = [this](std::uint32_t uid) {
     return submissions_.take(uid, clock_.now());
   };
   ServerLimits limits;
-  around_.board = [this](GpuId gpu) { return workers_->board(gpu); };
   limits.connections_per_user_max = settings_.limits.connections_per_user;
   service_ = std::make_unique<api::Service>(*controller_, around_);
   server_ = std::make_unique<Server>(
@@ -313,6 +320,7 @@ Status Daemon::begin() {
   server_->watch(workers_->wake_fd(), [] {});
   say_(fmt::format("serving {} on {} with {}{}", backend_->title(), settings_.socket,
                    settings_.policy, settings_.shadow ? ", in shadow mode" : ""));
+  manager_.ready(fmt::format("serving {} with {}", backend_->title(), settings_.policy));
   return {};
 }
 
@@ -377,7 +385,9 @@ Status Daemon::run() {
     }
     const Status turned = take_turn();
     if (!turned) return turned;
+    manager_.alive(clock_.now());
   }
+  manager_.stopping();
   if (trouble_.ok()) leave();
   return trouble_;
 }
@@ -385,6 +395,9 @@ Status Daemon::run() {
 // A call to a driver that does not answer cannot be ended but with the process. What it leaves
 // half done the next start finds, as after any other end.
 void Daemon::leave() {
+  if (const control::DryRun* dry_run = controller_->dry_run()) {
+    say_("shadow: " + dry_run->summary(clock_.now()));
+  }
   if (workers_->stop_within(kLeaveTime)) return;
   server_.reset();
   store_.reset();
@@ -395,9 +408,6 @@ void Daemon::leave() {
 // Everything that came in since the last turn is one step and one transaction.
 Status Daemon::take_turn() {
   for (launch::Report& report : launcher_->poll()) {
-  if (const control::DryRun* dry_run = controller_->dry_run()) {
-    say_("shadow: " + dry_run->summary(clock_.now()));
-  }
     inputs_.emplace_back(std::in_place_type<launch::Report>, std::move(report));
   }
   for (control::Input& result : workers_->take_results()) inputs_.push_back(std::move(result));
@@ -433,6 +443,10 @@ Status Daemon::finish(control::Turn turn) {
       return service_->event_text(control::view_of(event), caller);
     });
     if (event.job == kNoJob) say_(fmt::format("{}: {}", event.kind, event.text));
+    // In shadow mode the log is all there is.
+    if (event.job != kNoJob && event.kind == "shadow") {
+      say_(fmt::format("shadow: job {} {}", event.job, event.text));
+    }
   }
   for (const JobNumber job : turn.batch.forgotten_jobs) {
     ::unlink(launcher_->files().output_path(job).c_str());
@@ -443,10 +457,6 @@ Status Daemon::finish(control::Turn turn) {
   return {};
 }
 
-    // In shadow mode the log is all there is.
-    if (event.job != kNoJob && event.kind == "shadow") {
-      say_(fmt::format("shadow: job {} {}", event.job, event.text));
-    }
 void Daemon::perform(const control::Effect& effect) {
   if (const auto* each = std::get_if<control::Launch>(&effect)) return launch(*each);
   if (const auto* each = std::get_if<control::Stop>(&effect)) {
@@ -491,12 +501,14 @@ void Daemon::launch(const control::Launch& launch) {
 
 }  // namespace
 
-Status run_daemon(const Settings& settings, void (*say)(const std::string& line)) {
+Status run_daemon(const Settings& settings, void (*say)(const std::string& line), bool& began) {
+  began = false;
   ::umask(0077);                         // what is ours is nobody else's
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // users' words and tokens stay out of core files
   Daemon daemon(settings, say);
   const Status begun = daemon.begin();
   if (!begun) return begun;
+  began = true;
   return daemon.run();
 }
 

@@ -47,10 +47,13 @@ struct Settings {
   // The command that runs a supervisor; see launch/local.h.
   std::vector<std::string> supervisor;
   std::vector<std::string> supervisor_environment;
+  std::string notify_socket;  // of who started us and wants to know how we are; may be empty
+  Micros watchdog = {};       // within which it wants to hear of us; 0: never
 };
 
 // Runs until SIGTERM or SIGINT; jobs go on. `say` gets a line for each thing an operator should
-// know. An error is why it could not begin or had to stop.
-Status run_daemon(const Settings& settings, void (*say)(const std::string& line));
+// know. An error is why it could not begin or had to stop; `began` says which: what could not begin
+// cannot begin again as long as nobody changes something.
+Status run_daemon(const Settings& settings, void (*say)(const std::string& line), bool& began);
 
 }  // namespace partita::daemon

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "base/text.h"
 #include "cli/flags/live_values.h"
 #include "cli/flags/version.h"
 #include "cli/live/daemon_client.h"
@@ -73,6 +74,15 @@ daemon::JobLimits limits_of(const Values& values) {
   return limits;
 }
 
+// What systemd says in the environment, if it is for us.
+Micros watchdog_time() {
+  const char* time = std::getenv("WATCHDOG_USEC");
+  const char* process = std::getenv("WATCHDOG_PID");
+  const auto micros = time == nullptr ? std::nullopt : parse_int(time);
+  const bool ours = process == nullptr || parse_int(process) == ::getpid();
+  return micros && *micros > 0 && ours ? Micros{*micros} : Micros{};
+}
+
 }  // namespace
 
 Outcome run_serve(const Values& values, Console&) {
@@ -114,8 +124,15 @@ Outcome run_serve(const Values& values, Console&) {
   if (!values.is_set("state")) make_parent(settings.state);
   if (settings.socket == default_socket()) make_parent(settings.socket);
   const auto teller = values.has_switch("json") ? say_json : say;
-  const Status ran = daemon::run_daemon(settings, teller);
-  if (!ran) return ran.error();
+  if (const char* socket = std::getenv("NOTIFY_SOCKET")) settings.notify_socket = socket;
+  settings.watchdog = watchdog_time();
+  bool began = false;
+  const Status ran = daemon::run_daemon(settings, teller, began);
+  if (!ran && !began) return ran.error();  // status 2: a unit does not try that again
+  if (!ran) {
+    complain(ran.error().message);
+    return 1;
+  }
   teller("stopped; jobs go on");
   return 0;
 }

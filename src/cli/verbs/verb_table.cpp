@@ -191,8 +191,6 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita replay --state state\n"
      "partita replay --state state --job 12\n"
      "partita replay --state state --last 20 --json"},
-    {Verb::kPolicies, "policies", run_policies, "every policy, what it does and what it needs",
-     "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
     {Verb::kRun, "run", run_run, "run a program on a slice and show what it writes",
      "Submits the job, waits for it and shows its output as it comes. Ctrl-C cancels it; pressed "
      "again, it leaves the job to end by itself. The exit status is the job's, 128 and the signal "
@@ -209,6 +207,8 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita history --since 7d\n"
      "partita history --since 2026-11-01T00:00Z --until 2026-12-01T00:00Z --by name --csv\n"
      "partita history --by job --json"},
+    {Verb::kPolicies, "policies", run_policies, "every policy, what it does and what it needs",
+     "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT. One that was trained is learned:FILE.",
      "partita policies\n"
      "partita policies --json"},
