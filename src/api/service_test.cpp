@@ -168,22 +168,23 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2}]})");
-  EXPECT_EQ(shown(kAnn, "/v1/jobs/1"),
-            R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
-            R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
-            R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
-            R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
-            R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
-            R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
-            R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
-            R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
-            R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
-            R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
-            R"("late_s":-97.5,)"
-            R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
-            R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
-            R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
-            R"("text":"needs 9.5 GiB"}]})");
+  EXPECT_EQ(
+      shown(kAnn, "/v1/jobs/1"),
+      R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+      R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
+      R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
+      R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
+      R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
+      R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
+      R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
+      R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
+      R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
+      R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+      R"("late_s":-97.5,)"
+      R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
+      R"("directory":"/tmp","output":null,"script":null,"energy_j_estimated":77.75,"waits":[],)"
+      R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
+      R"("text":"needs 9.5 GiB"}]})");
   EXPECT_EQ(*service.event_text(event, caller(kAnn)),
             "id: 7\nevent: submitted\ndata: {\"sequence\":7,\"at_s\":1700000000.0,\"job\":1,"
             "\"kind\":\"submitted\",\"text\":\"needs 9.5 GiB\"}\n\n");
@@ -192,7 +193,8 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
             "\"kind\":\"foreign\",\"text\":\"left alone\"}\n\n");
   EXPECT_EQ(shown(kBob, "/v1/gpus"),
             R"({"gpus":[{"gpu":0,"uuid":"GPU-0","name":"A100","state":"usable","usable":true,)"
-            R"("why_unusable":"","power_w":null,"energy_j":null,"slices":[]}]})");
+            R"("why_unusable":"","power_w":null,"energy_j":null,"utilisation":null,)"
+            R"("temperature_c":null,"power_limit_w":null,"slices":[]}]})");
   EXPECT_EQ(shown(kBob, "/v1/status"),
             R"({"version":"","backend":"","policy":"","shadow":false,"closed":"",)"
             R"("jobs":{"queued":0,"starting":0,"running":0,"restarting":0,"cancelling":0,)"
@@ -308,7 +310,7 @@ TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
       }
     }
   }
-  EXPECT_EQ(shown, 32U) << "five routes for three callers, and two refusals, of two services";
+  EXPECT_EQ(shown, 44U) << "seven routes for three callers, and two refusals, of two services";
   const Json shown_job = schema_of(routes()[2], "200")["application/json"]["schema"];
   EXPECT_FALSE(misfits(shown_job, Json::parse(R"({"id":"1"})"), "").empty());
 }

@@ -262,7 +262,9 @@ TEST_P(BackendSuite, ABoardSaysHowWarmItIsAndHowMuchItMayDraw) {
   ASSERT_TRUE(busy.ok());
   EXPECT_GT(*busy->temperature_c, *idle->temperature_c);
   EXPECT_EQ(*busy->power_limit_w, *idle->power_limit_w);
-  if (busy->utilisation) EXPECT_GT(*busy->utilisation, 0);
+  if (busy->utilisation) {
+    EXPECT_GT(*busy->utilisation, 0);
+  }
   world_->end_process(instance.key, 4000);
 }
 

@@ -12,11 +12,11 @@
 namespace partita::live_test {
 namespace {
 
-using Run = Live;
+using Interactive = Live;
 using History = Live;
 
 // What is said on stderr stands before it: "partita: job 1".
-TEST_F(Run, ShowsTheOutputAndEndsAsTheJobDoes) {
+TEST_F(Interactive, ShowsTheOutputAndEndsAsTheJobDoes) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   EXPECT_EQ(partita({"run", "--", "/bin/echo", "hello"}), "partita: job 1\nhello\n");
   EXPECT_NE(partita({"run", "--", "/bin/sh", "-c", "echo a; exit 7"}, 7).find("a\n"),
@@ -30,7 +30,7 @@ TEST_F(Run, ShowsTheOutputAndEndsAsTheJobDoes) {
   EXPECT_EQ(json["output"], "b\n");
 }
 
-TEST_F(Run, OutputComesWhileTheJobRunsAndCtrlCCancelsIt) {
+TEST_F(Interactive, OutputComesWhileTheJobRunsAndCtrlCCancelsIt) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   const std::string path = folder_.path() + "/shown";
   const pid_t child = ::fork();

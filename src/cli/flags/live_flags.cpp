@@ -144,9 +144,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Processes and threads that a job may have; needs cgroups of version 2.",
      .verbs = set_of(Verb::kServe)},
     {.name = "socket", .kind = ValueKind::kText, .metavar = "PATH|tcp:127.0.0.1:PORT",
-     .sentence = "Socket or port of the daemon; without it PARTITA_SOCKET, then "
-                 "/run/partita/api.sock for root, else partita/api.sock in XDG_RUNTIME_DIR or, "
-                 "without that, in ~/.local/state.",
+     .sentence = "Socket or port of the daemon; without it PARTITA_SOCKET, then for others than "
+                 "root partita/api.sock in XDG_RUNTIME_DIR or, without that, in ~/.local/state, if "
+                 "it is there, else /run/partita/api.sock.",
      .verbs = kClients, .parse = parsed_by<api::parse_address>},
     {.name = "token-file", .kind = ValueKind::kText, .metavar = "FILE",
      .sentence = "File with the token to show on TCP; without it the token is PARTITA_TOKEN.",
@@ -199,9 +199,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSubmit), .typed = "output"},
     {.name = "export", .kind = ValueKind::kText, .metavar = "NAME[=VALUE],...|ALL|NONE",
      .default_text = "NONE",
-     .sentence = "Variables of this environment that go along, as with sbatch: those named, or ALL, "
-                 "to which NAME=VALUE may be added. Those that say where a job runs, and tokens, "
-                 "stay behind. --env wins over it.",
+     .sentence = "Variables of this environment that go along, as with sbatch: those named, or "
+                 "ALL, to which NAME=VALUE may be added. Those that say where a job runs, and "
+                 "tokens, stay behind. --env wins over it.",
      .verbs = kSubmitters, .parse = parsed_by<parse_export>},
     {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
@@ -220,7 +220,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
     {.name = "since", .kind = ValueKind::kText, .metavar = "TIME|INSTANT",
-     .sentence = "Jobs that ended since then: so long ago, as 7d, or an instant of ISO 8601 in UTC.",
+     .sentence = "Jobs that ended since then: so long ago, as 7d, or an instant of ISO 8601 in "
+                 "UTC.",
      .verbs = set_of(Verb::kHistory), .parse = parsed_by<parse_since>},
     {.name = "until", .kind = ValueKind::kText, .metavar = "TIME|INSTANT",
      .sentence = "Jobs that ended before then; the default is now.",

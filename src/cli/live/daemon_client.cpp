@@ -22,6 +22,8 @@
 namespace partita::cli {
 namespace {
 
+constexpr const char* kMachineSocket = "/run/partita/api.sock";
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -31,7 +33,11 @@ std::string environment(const char* name) {
 std::string socket_of(const Values& values) {
   if (values.is_set("socket")) return values.text("socket");
   const std::string named = environment("PARTITA_SOCKET");
-  return named.empty() ? default_socket() : named;
+  if (!named.empty()) return named;
+  // Who serves nothing themselves mean the daemon of the machine.
+  const std::string own = default_socket();
+  return ::access(own.c_str(), F_OK) != 0 && ::access(kMachineSocket, F_OK) == 0 ? kMachineSocket
+                                                                                 : own;
 }
 
 std::string own_state_folder() {
@@ -185,7 +191,7 @@ DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
 }
 
 std::string default_socket() {
-  if (::geteuid() == 0) return "/run/partita/api.sock";
+  if (::geteuid() == 0) return kMachineSocket;
   const std::string runtime = environment("XDG_RUNTIME_DIR");
   return (runtime.empty() ? own_state_folder() : runtime) + "/partita/api.sock";
 }

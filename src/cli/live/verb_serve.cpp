@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -78,9 +79,9 @@ daemon::JobLimits limits_of(const Values& values) {
 Micros watchdog_time() {
   const char* time = std::getenv("WATCHDOG_USEC");
   const char* process = std::getenv("WATCHDOG_PID");
-  const auto micros = time == nullptr ? std::nullopt : parse_int(time);
-  const bool ours = process == nullptr || parse_int(process) == ::getpid();
-  return micros && *micros > 0 && ours ? Micros{*micros} : Micros{};
+  const std::int64_t micros = time == nullptr ? 0 : parse_int(time).value_or(0);
+  const bool ours = process == nullptr || parse_int(process).value_or(0) == ::getpid();
+  return ours ? Micros{std::max<std::int64_t>(0, micros)} : Micros{};
 }
 
 }  // namespace

@@ -174,10 +174,11 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "Exit status 0 when all are done, 1 when one was not.",
      "partita wait 12\npartita wait 12,14-20"},
     {Verb::kTop, "top", run_top, "GPUs, slices and what is on them",
-     "Beside the slices: power and its limit, temperature, and how busy the board is, where it says "
-     "so (with MIG on, drivers do not). On a terminal it goes on until q or Ctrl-C, with the busiest "
-     "GPUs first; what does not fit is counted, and j, k, blank, b, g, G and the arrows move through "
-     "it. Otherwise, and with --once, it prints one picture of all GPUs in their order.",
+     "Beside the slices: power and its limit, temperature, and how busy the board is, where it "
+     "says so (with MIG on, drivers do not). On a terminal it goes on until q or Ctrl-C, with the "
+     "busiest GPUs first; what does not fit is counted, and j, k, blank, b, g, G and the arrows "
+     "move through it. Otherwise, and with --once, it prints one picture of all GPUs in their "
+     "order.",
      "partita top\npartita top --once --json"},
     {Verb::kShare, "share", run_share, "what users had of the fleet, and who goes first",
      "With serve --fair-share: each user's share, what they used of late (what was used a half-life "

@@ -74,10 +74,10 @@ TEST(JobSpec, TheFileForItsOutputIsAnAbsolutePathWithKnownMarks) {
   spec.argv = {"x"};
   spec.directory = "/";
   spec.name = "train";
-  spec.output = "/home/a/%x-%j.100%%";
+  spec.output = "/data/a/%x-%j.100%%";
   EXPECT_TRUE(check_spec(spec, {}).ok());
-  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "/home/a/train-12.100%");
-  for (const char* path : {"log", "", "/home/%u", "/home/%", "/a\nb"}) {
+  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "/data/a/train-12.100%");
+  for (const char* path : {"log", "", "/data/%u", "/data/%", "/a\nb"}) {
     spec.output = path;
     EXPECT_FALSE(check_spec(spec, {}).ok()) << path;
   }

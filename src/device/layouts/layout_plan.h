@@ -68,12 +68,11 @@ Result<GpuPlan> plan_gpu(const GpuSituation& from, const GpuWish& wish);
 // An error for profiles this GPU does not have.
 Result<std::optional<GpuWish>> wish_for(const MigConfig& config, const GpuInfo& gpu);
 
-// A plan for every GPU that the configuration names. An error when it names a GPU that is not
-// there.
-// GPUs that the configuration names and a node with so many lacks, in order. As with mig-parted they
-// are left out; whoever plans says so.
+// GPUs that the configuration names and a node with so many lacks, in order. They are left out of
+// plans, as mig-parted does; whoever plans says so.
 std::vector<int> missing_gpus(const MigConfig& config, std::size_t gpus);
 
+// A plan for every GPU that is there and that the configuration names.
 Result<std::vector<GpuPlan>> plan_config(const MigConfig& config,
                                          const std::vector<GpuSituation>& situation);
 

@@ -50,8 +50,7 @@ struct MigConfigFile {
 // once. Of several documents the first is read. The text may also be JSON.
 Result<MigConfigFile> parse_mig_config(std::string_view text);
 
-// The line of the --- behind which a second document begins, which nobody reads: mig-parted does not
-// either.
+// The line of the --- behind which a second document begins; it is not read, here or by mig-parted.
 std::optional<std::size_t> second_document(std::string_view text);
 
 // As mig-parted writes it; reads back to the same.

@@ -63,6 +63,18 @@ Return read_placements(const NvmlLibrary& library, nvml::Device device, DriverPr
   return code;
 }
 
+Answer<unsigned> whole_compute_profile(const NvmlLibrary& library, nvml::GpuInstance handle,
+                                       int slices) {
+  for (unsigned argument = 0; argument < nvml::kComputeInstanceProfilesMax; ++argument) {
+    nvml::ComputeInstanceProfile profile = {};
+    const Return code = library->ci_profile(handle, argument, nvml::kSharedEngines, &profile);
+    if (code == nvml::kNotSupported || code == nvml::kInvalidArgument) continue;
+    if (code != nvml::kSuccess) return nvml_error(code, "reading compute instance profiles");
+    if (profile.slice_count == static_cast<unsigned>(slices)) return profile.id;
+  }
+  return DeviceError{Fault::kNotSupported, "no compute instance profile fills the slice", {}};
+}
+
 }  // namespace
 
 std::string text_of(nvml::Return (*function)(nvml::Device, char*, unsigned), nvml::Device device) {
@@ -350,21 +362,10 @@ Answer<std::vector<Instance>> NvmlSession::instances(GpuId id) {
   return all;
 }
 
-Answer<unsigned> NvmlSession::whole_compute_profile(nvml::GpuInstance handle, int slices) {
-  for (unsigned argument = 0; argument < nvml::kComputeInstanceProfilesMax; ++argument) {
-    nvml::ComputeInstanceProfile profile = {};
-    const Return code = (*library_)->ci_profile(handle, argument, nvml::kSharedEngines, &profile);
-    if (code == nvml::kNotSupported || code == nvml::kInvalidArgument) continue;
-    if (code != nvml::kSuccess) return nvml_error(code, "reading compute instance profiles");
-    if (profile.slice_count == static_cast<unsigned>(slices)) return profile.id;
-  }
-  return DeviceError{Fault::kNotSupported, "no compute instance profile fills the slice", {}};
-}
-
 // The one compute instance that has all of a new GPU instance.
 Answer<nvml::ComputeInstance> NvmlSession::fill(const Opened& gpu, nvml::GpuInstance handle,
                                                 int slices) {
-  const Answer<unsigned> profile = whole_compute_profile(handle, slices);
+  const Answer<unsigned> profile = whole_compute_profile(*library_, handle, slices);
   if (!profile) return profile.error();
   nvml::ComputeInstance compute = nullptr;
   const Return code = (*library_)->ci_create(handle, *profile, &compute);

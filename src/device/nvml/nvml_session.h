@@ -85,7 +85,6 @@ class NvmlSession {
   Answer<Found> look_at(const Opened& gpu, nvml::GpuInstance handle, mig::ProfileIndex profile);
   Done add_compute_instances(Found& found);
   Done find_mig_device(const Opened& gpu, Found& found);
-  Answer<unsigned> whole_compute_profile(nvml::GpuInstance handle, int slices);
   Answer<nvml::ComputeInstance> fill(const Opened& gpu, nvml::GpuInstance handle, int slices);
   Done destroy_compute(const Opened& gpu, const Found& found);
   Done destroy_gpu_instance(const Opened& gpu, const Found& found);
