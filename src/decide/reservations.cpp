@@ -27,6 +27,11 @@ std::uint16_t offered_profiles(const cluster::ClusterState& cluster) {
   return static_cast<std::uint16_t>(offered);
 }
 
+std::size_t limit_of(const View& view) {
+  constexpr std::size_t kGpus = Reservations::kGpusPerReservation;
+  return std::min(Reservations::kReservationsMax, (view.cluster.gpu_count() + kGpus - 1) / kGpus);
+}
+
 void close(cluster::ClusterState& cluster, SliceId slice) {
   if (cluster.slices[slice.value].exists()) cluster.slices[slice.value].closing = true;
 }
@@ -101,11 +106,6 @@ Micros Reservations::due_early(const View& view, JobHandle job) const {
   return since + std::min(after_, Micros{over.count / 2});
 }
 
-std::size_t Reservations::limit(const View& view) const {
-  const std::size_t gpus = view.cluster.gpu_count();
-  return std::min(kReservationsMax, (gpus + kGpusPerReservation - 1) / kGpusPerReservation);
-}
-
 // The job that has waited for longest, of those whose patience is over.
 JobHandle Reservations::next_patient(const View& view) const {
   JobHandle best;
@@ -145,7 +145,7 @@ JobHandle Reservations::next_early(const View& view) {
 
 void Reservations::find_next_time(const View& view) {
   next_time_ = Micros::max();
-  if (reservations_.size() >= limit(view)) return;
+  if (reservations_.size() >= limit_of(view)) return;
   const auto wake = [&](Micros time) {
     if (time > view.now) next_time_ = std::min(next_time_, time);
   };
@@ -158,18 +158,17 @@ void Reservations::find_next_time(const View& view) {
 
 // ---- places
 
-mig::Layout Reservations::awaited_on(const View& view, GpuId gpu) const {
-  mig::Layout layout;
-  for (const Reservation& each : reservations_) {
-    const bool here = each.gpu == gpu && !each.runs;
-    if (here && mig::fits(*view.cluster.model, layout, each.place)) layout.add(each.place);
-  }
-  return layout;
-}
-
+// Beside the places that jobs wait for. One that a job runs on is free again when that has ended.
 PlaceSearch Reservations::beside_others(const View& view) const {
-  return {.usable = [this](GpuId gpu) { return usable(gpu); },
-          .beside = [this, &view](GpuId gpu) { return awaited_on(view, gpu); }};
+  const auto awaited = [this, &view](GpuId gpu) {
+    mig::Layout layout;
+    for (const Reservation& each : reservations_) {
+      const bool here = each.gpu == gpu && !each.runs;
+      if (here && mig::fits(*view.cluster.model, layout, each.place)) layout.add(each.place);
+    }
+    return layout;
+  };
+  return {.usable = [this](GpuId gpu) { return usable(gpu); }, .beside = awaited};
 }
 
 // What the repartitioner wants, as far as it leaves reserved places alone. Until a place is cut the
@@ -329,7 +328,7 @@ void Reservations::move_elsewhere(const View& view, Reservation& each, bool busy
 
 void Reservations::plan(const View& view, std::vector<LayoutRequest>& requests) {
   if (restricts()) drop_over(view);
-  while (full_ != version(view) && reservations_.size() < limit(view) && reserve_next(view)) {
+  while (full_ != version(view) && reservations_.size() < limit_of(view) && reserve_next(view)) {
   }
   for (Reservation& each : reservations_) {
     if (!each.runs) make_way(view, each);
