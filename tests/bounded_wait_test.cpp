@@ -205,6 +205,8 @@ TEST_P(EveryRule, KeepsEveryRuleOfTheModel) {
     options.queue.reserve_after = Micros::seconds(static_cast<std::int64_t>(rng.below(200)));
     options.queue.fair_share = static_cast<decide::FairOrder>(rng.below(4));
     options.queue.half_life = Micros::seconds(600);
+    // The files of a run do not say when a change was asked for that the papers would charge.
+    options.repartition_cost = sim::RepartitionCost::kMeasured;
     each.trace.user_names = {"none", "a", "b"};
     for (std::size_t i = 0; i < each.trace.jobs.size(); ++i) {
       const auto priority = static_cast<std::int32_t>(rng.below(2));
