@@ -36,6 +36,10 @@ void close(cluster::ClusterState& cluster, SliceId slice) {
   if (cluster.slices[slice.value].exists()) cluster.slices[slice.value].closing = true;
 }
 
+bool pays(const View& view) {
+  return view.preemption.mode == Preemption::Mode::kPays;
+}
+
 bool has_move(std::span<const Move> moves, JobHandle job) {
   return std::ranges::find(moves, job, &Move::job) != moves.end();
 }
@@ -261,7 +265,8 @@ bool Reservations::reserve_next(const View& view) {
 
 bool Reservations::stands(const View& view, const Reservation& each) const {
   const bool present = view.jobs.present(each.handle) && view.jobs[each.handle].id == each.job;
-  if (each.runs) return present && view.jobs[each.handle].running();
+  const SliceId place = cluster::slice_id(each.gpu, each.place.start);
+  if (each.runs) return present && view.jobs[each.handle].slice == place;
   if (!present || !usable(each.gpu)) return false;
   const unsigned starts = in_the_way(view, each.gpu, each.place) | 1U << each.place.start;
   for (unsigned left = starts; left != 0; left &= left - 1) {
@@ -352,7 +357,9 @@ void Reservations::start_ready(const View& view, std::vector<Move>& moves) {
     const cluster::Slice& slice = view.cluster.slice(place);
     if (each.runs || !slice.open() || slice.profile != each.place.profile) continue;
     moves.push_back({each.handle, place});
-    hidden_.push_back({each.handle, each.job});
+    // Where jobs are interrupted only if that pays, that is true of this one as well: a long job
+    // that nobody may move would cost more than it waited.
+    if (!pays(view)) hidden_.push_back({each.handle, each.job});
     each.runs = true;
     waiting_.remove(each.handle);
     ++version_;
@@ -362,7 +369,8 @@ void Reservations::start_ready(const View& view, std::vector<Move>& moves) {
 const cluster::ClusterState& Reservations::shown(const View& view, std::span<const Move> moves) {
   shown_ = view.cluster;
   for (const Reservation& each : reservations_) {
-    close(*shown_, cluster::slice_id(each.gpu, each.place.start));
+    const bool left_to_policy = each.runs && pays(view);
+    if (!left_to_policy) close(*shown_, cluster::slice_id(each.gpu, each.place.start));
     if (each.runs) continue;
     for (unsigned left = in_the_way(view, each.gpu, each.place); left != 0; left &= left - 1) {
       const auto start = static_cast<std::uint8_t>(std::countr_zero(left));
