@@ -372,7 +372,7 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
 
 TEST_F(ServiceTest, AClosedDaemonTakesNoJobsAndStillAnswers) {
   closed_ = "the disk is full";
-  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 503);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 507);
   EXPECT_EQ(status(kAnn, "GET", "/v1/jobs/1"), 200);
 }
 

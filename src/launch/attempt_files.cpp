@@ -249,6 +249,14 @@ int AttemptFiles::reserve(AttemptKey key) const {
   return error;
 }
 
+bool AttemptFiles::can_write() const {
+  constexpr std::size_t kAttempt = 64 * 1024;  // its specification may be long
+  const std::string path = folder_ + "/run/probe";
+  const bool written = make_reserved(path, kAttempt) == 0;
+  ::unlink(path.c_str());
+  return written;
+}
+
 bool AttemptFiles::has_spec(AttemptKey key) const {
   return ::access(path(key, "spec").c_str(), F_OK) == 0;
 }

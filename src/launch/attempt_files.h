@@ -36,6 +36,8 @@ class AttemptFiles {
   // Takes the space for all that will be written about the attempt, and for a file of its output. 0,
   // or the error of the system; there is nothing of it then.
   int reserve(AttemptKey key) const;
+  // Whether an attempt could be reserved now.
+  bool can_write() const;
   // Nobody will begin the attempt any more. False: somebody has.
   bool revoke(AttemptKey key) const;
   bool revoked(AttemptKey key) const;

@@ -62,6 +62,9 @@ void World::check_jobs() {
         last->second.exit_code == 143) {
       wrong(fmt::format("job {} was stopped by us and is failed", id));
     }
+    if (job->state() == JobState::kFailed && last != processes_.end() && last->second.no_space) {
+      wrong(fmt::format("job {} had no space to begin and is failed", id));
+    }
     const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
     if (should_be_done && job->state() != JobState::kDone && !cancelled_.contains(id)) {
       // A stop may have come too late; but then its success was seen, unless the machine went down.

@@ -555,18 +555,18 @@ void World::turn(bool faults) {
   now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
   move_processes();
   fill_disk(faults);
-  bool alive = true;
   if (unwritten_) {  // nothing else is done until it is written
     control::Turn turn = *std::move(unwritten_);
     unwritten_.reset();
-    alive = perform(std::move(turn), faults);
+    perform(std::move(turn), faults);
   } else {
     const std::vector<control::Input> inputs = inputs_of_turn(faults);
+    if (unwritten_) return;  // the machine went down meanwhile
     control::Turn turn = controller_->step(now_, inputs);
     recorder_->note(now_, inputs, turn);
-    alive = perform(std::move(turn), faults);
+    const bool alive = perform(std::move(turn), faults);
+    if (!wrong_ && alive) check_rest();
   }
-  if (!wrong_ && alive) check_rest();
   if (!wrong_) check_step();
 }
 
