@@ -271,6 +271,7 @@ Status Daemon::restore() {
   output_ = std::make_unique<OutputKeeper>(launcher_->files(), settings_.limits.output,
                                            [this](JobNumber job) { return end_of(job); });
   output_->open([this](JobNumber job) { return controller_->find(job) != nullptr; });
+  keep_output({});  // there may be no space to write anything before
   return finish(*std::move(turn));
 }
 

@@ -73,6 +73,17 @@ int make_reserved(const std::string& path, std::size_t bytes) {
   return ::pwrite(fd.get(), zeros.data(), bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : errno;
 }
 
+// With space for a line that says why there is no more. Something else in the place of the file is
+// for the supervisor to refuse.
+int reserve_output(const std::string& path) {
+  constexpr off_t kLineBytes = 256;
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat file {};
+  const bool good = fd.get() >= 0 && ::fstat(fd.get(), &file) == 0 &&
+                    ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, file.st_size, kLineBytes) == 0;
+  return !good && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
 // Over what was reserved. A write that was torn is told by the sum; what is shorter than before is
 // followed by null bytes.
 Status write_in_place(int fd, const std::string& path, std::string text, std::size_t bytes) {
@@ -238,13 +249,7 @@ int AttemptFiles::reserve(AttemptKey key) const {
   for (const Reserved& each : kReserved) {
     if (error == 0) error = make_reserved(path(key, each.ending), each.bytes);
   }
-  if (error == 0) {
-    const std::string output = output_path(key.job);
-    const Fd fd(
-        ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    // Something else in its place is for the supervisor to refuse.
-    if (fd.get() < 0 && (errno == ENOSPC || errno == EDQUOT)) error = errno;
-  }
+  if (error == 0) error = reserve_output(output_path(key.job));
   if (error != 0) remove(key);
   return error;
 }

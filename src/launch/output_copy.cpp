@@ -65,11 +65,13 @@ bool OutputCopy::at_floor(std::size_t size) {
   if (floor_ == 0) return false;
   const bool before = dropping_;
   dropping_ = free_(to_) < floor_ + (before ? floor_ / 4 : size);
-  if (dropping_ && !before) {
+  if (!dropping_) {
+    drop_said_ = false;
+  } else if (!drop_said_) {
     const std::string line = fmt::format(
         "\n[partita: the disk has less than {} MiB left: output from here on is dropped]\n",
         floor_ >> 20U);
-    write(line.data(), line.size());
+    drop_said_ = write(line.data(), line.size());
   }
   return dropping_;
 }

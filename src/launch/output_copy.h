@@ -48,6 +48,7 @@ class OutputCopy {
   FreeBytes free_;
   bool cut_ = false;
   bool dropping_ = false;   // since the disk came to its floor
+  bool drop_said_ = false;  // in the file
   std::uint64_t lost_ = 0;  // bytes that could not be written, since the last that could
   std::string tail_;
 };

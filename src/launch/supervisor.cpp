@@ -413,6 +413,10 @@ int Supervision::write_end() {
     tell("the kernel ended a process of it: it used more of the machine's memory than a job may");
   }
   if (output_open_) copy_->copy_available(kLastBytes);
+  // What was reserved behind the end and not needed is given back.
+  struct stat output {};
+  [[maybe_unused]] const bool given_back =
+      ::fstat(output_, &output) == 0 && ::ftruncate(output_, output.st_size) == 0;
   remove_cgroup(start_.confinement.cgroup);
   Report report;
   report.kind = Report::Kind::kEnded;
