@@ -121,8 +121,8 @@ struct SliceFault {
   }
 };
 
-// Whether there is disk space for more than the ends of what runs. Until the first of these is taken
-// there is.
+// Whether there is disk space for more than the ends of what runs. Until the first of these is
+// taken there is.
 struct Storage {
   bool space = true;
   std::string why;  // when there is none

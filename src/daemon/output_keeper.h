@@ -1,5 +1,5 @@
-// OutputKeeper: which output of ended jobs is kept: no more than so many bytes, for no longer than so
-// long. The oldest goes first; that of a job that has not ended never does.
+// OutputKeeper: which output of ended jobs is kept: no more than so many bytes, for no longer than
+// so long. The oldest goes first; that of a job that has not ended never does.
 #pragma once
 
 #include <cstdint>

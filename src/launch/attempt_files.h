@@ -33,8 +33,8 @@ class AttemptFiles {
   // ---- the daemon
 
   Status write_spec(const Start& start) const;  // after an error errno says which
-  // Takes the space for all that will be written about the attempt, and for a file of its output. 0,
-  // or the error of the system; there is nothing of it then.
+  // Takes the space for all that will be written about the attempt, and for a file of its output.
+  // 0, or the error of the system; there is nothing of it then.
   int reserve(AttemptKey key) const;
   // Whether an attempt could be reserved now.
   bool can_write() const;

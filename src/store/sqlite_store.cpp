@@ -315,8 +315,8 @@ bool SqliteStore::in_transaction(const auto& statements) {
   return sql_.begin.run() && statements() && sql_.commit.run();
 }
 
-// Frames of a transaction that did not fit are behind the end of the log as SQLite knows it, and the
-// next transaction is written over them.
+// Frames of a transaction that did not fit are behind the end of the log as SQLite knows it, and
+// the next transaction is written over them.
 Error SqliteStore::not_written() {
   const int code = sqlite3_errcode(database_) & 0xff;
   const bool of_disk = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;

@@ -204,5 +204,31 @@ TEST_F(FullDisk, AJobThatWaitsIsNotStartedAndSaysWhyAndIsOnceThereIsSpace) {
   EXPECT_EQ(lines(ran_), 1U);
 }
 
+// The operator's floor lets it come to the last bytes: an end has no space there, a commit has.
+TEST_F(FullDisk, AJobWhoseEndHasNoSpaceIsPostponedAndStartsOnceThereIsSome) {
+  ASSERT_TRUE(daemon_.start({"--disk-floor", "1"})) << daemon_.said();
+  partita({"wait", submit({"--mem", "4G", "--", "/bin/true"})});  // makes the slice
+  fill();
+  constexpr std::uintmax_t kLeft = 8192;
+  std::filesystem::resize_file(fill_, std::filesystem::file_size(fill_) - kLeft);
+  wait_until_full(false);
+  const std::string id = submit({"--mem", "4G", "--", "/bin/sh", "-c", noting("0")});
+  for (int i = 0; i < 500 && !has_event(job(id), "postponed"); ++i) ::usleep(10'000);
+  const Json waits = job(id);
+  EXPECT_TRUE(has_event(waits, "postponed")) << waits.dump(1) << daemon_.said();
+  EXPECT_EQ(waits["state"], "queued");
+  EXPECT_NE(waits["reason"].dump().find("no space to write down how the job ends"),
+            std::string::npos)
+      << waits.dump(1);
+  wait_until_full(true);
+  ::sleep(3);  // it is found out by writing, not by starting the job again and again
+  EXPECT_EQ(job(id)["attempts"].size(), 1U);
+  EXPECT_EQ(lines(ran_), 0U);
+  make_space();
+  EXPECT_TRUE(comes_to(id, "done")) << daemon_.said();
+  EXPECT_EQ(job(id)["attempts"].size(), 2U);
+  EXPECT_EQ(lines(ran_), 1U);
+}
+
 }  // namespace
 }  // namespace partita::live_test

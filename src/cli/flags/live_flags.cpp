@@ -135,8 +135,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "How long output is kept after its job has ended.",
      .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_time_span>},
     {.name = "output-floor", .kind = ValueKind::kText, .metavar = "BYTES",
-     .sentence = "Space that output leaves on the disk; what jobs write beyond is dropped. Default: "
-                 "256M, or a fifth of a smaller disk.",
+     .sentence = "Space that output leaves on the disk; what jobs write beyond is dropped. "
+                 "Default: 256M, or a fifth of a smaller disk.",
      .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
     {.name = "disk-floor", .kind = ValueKind::kText, .metavar = "BYTES",
      .sentence = "With less space on the disk no job is taken or started. Default: 64M, or a tenth "
