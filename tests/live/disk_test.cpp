@@ -125,6 +125,7 @@ TEST_F(FullDisk, OneJobsOutputStopsAtTheFloorAndAnothersEndIsKeptAndNeitherRunsT
   EXPECT_NE(partita({"submit", "--", "/bin/true"}, 5).find("no job is taken or started until"),
             std::string::npos);
   EXPECT_NE(partita({"queue", "--all"}).find("done"), std::string::npos);
+  EXPECT_NE(partita({"top", "--once"}).find("no job is taken or started"), std::string::npos);
   EXPECT_NE(daemon_.ask("GET", "/metrics").body.find("partita_disk_full 1\n"), std::string::npos);
 
   daemon_.kill_now();
