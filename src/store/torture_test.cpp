@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -131,6 +132,11 @@ int delete_file(sqlite3_vfs* vfs, const char* name, int sync) {
   return system->xDelete(system, name, sync);
 }
 
+// A file that cannot be opened has its reason here only.
+int last_error(sqlite3_vfs*, int, char*) {
+  return plan.code == SQLITE_FULL ? ENOSPC : EIO;
+}
+
 // The default as long as it lives.
 class TorturedDisk {
  public:
@@ -140,6 +146,7 @@ class TorturedDisk {
     vfs_.pAppData = system_;
     vfs_.xOpen = open_file;
     vfs_.xDelete = delete_file;
+    vfs_.xGetLastError = last_error;
     sqlite3_vfs_register(&vfs_, 1);
   }
   ~TorturedDisk() { sqlite3_vfs_unregister(&vfs_); }
