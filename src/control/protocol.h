@@ -121,13 +121,30 @@ struct SliceFault {
   }
 };
 
+// Whether there is disk space for more than the ends of what runs. Until the first of these is
+// taken there is.
+struct Storage {
+  bool space = true;
+  std::string why;  // when there is none
+
+  static auto parts(auto& self) { return std::tie(self.space, self.why); }
+};
+
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark>;
+                           Inventory, GpuHealth, SliceFault, Remark, Storage>;
 
 // ---- out
 
 struct Reply {
-  enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull, kCancelled };
+  enum class Kind : std::uint8_t {
+    kAccepted,
+    kNotFound,
+    kConflict,
+    kRefused,
+    kFull,
+    kCancelled,
+    kNoSpace,
+  };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
   std::vector<JobNumber> jobs;

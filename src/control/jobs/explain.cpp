@@ -86,6 +86,7 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
   if (controller.options().shadow) {
     return {"the daemon is in shadow mode: it decides and logs, and starts nothing"};
   }
+  if (!controller.no_space().empty()) return {controller.no_space()};
   if (const auto slice = controller.claim_of(job.id)) {
     return {sentence_of_claim(controller, *slice)};
   }
