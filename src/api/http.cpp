@@ -179,7 +179,8 @@ std::string to_bytes(const Response& response, bool keep_alive) {
     bytes += fmt::format("Content-Length: {}\r\n{}\r\n", response.body.size(),
                          keep_alive ? "" : "Connection: close\r\n");
   }
-  return bytes + response.body;
+  if (!response.head_only) bytes += response.body;
+  return bytes;
 }
 
 }  // namespace partita::api

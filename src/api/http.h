@@ -47,7 +47,8 @@ struct Response {
   std::string type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  bool stream = false;  // the body is only the beginning; more follows until the caller goes
+  bool stream = false;     // the body is only the beginning; more follows until the caller goes
+  bool head_only = false;  // as the same without a body, to HEAD
 };
 
 // {"error": {"code": ..., "message": ...}}; with 429, 503 and 507, when to come back.

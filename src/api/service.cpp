@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/job_list.h"
 #include "api/record_json.h"
 #include "api/submission.h"
 #include "base/text.h"
@@ -15,9 +16,6 @@ namespace {
 using control::Job;
 
 constexpr std::uint32_t kNobody = 65534;
-constexpr std::size_t kListMax = 10'000;
-constexpr std::size_t kEventsMax = 1'000;
-constexpr std::size_t kOutputMax = 1U << 20U;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -34,14 +32,63 @@ bool owns(const Caller& caller, const Job& job) {
   return caller.admin || caller.uid == job.owner.uid;
 }
 
+// A whole number of the query. Text that is none is refused: what was meant is not known.
+Result<std::int64_t> number_of(const Request& request, std::string_view name, std::int64_t least,
+                               std::int64_t most, std::int64_t otherwise) {
+  const std::string_view text = request.parameter(name);
+  if (text.empty()) return otherwise;
+  const auto number = parse_int(text);
+  if (number && *number >= least && *number <= most) return *number;
+  return Error{fmt::format("{} is '{}'; wanted a whole number from {} to {}", name,
+                           text.substr(0, 64), least, most)};
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char small = static_cast<char>(c | 0x20);
+  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+// A value of the query without its escapes.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+                        hex_digit(text[i + 2]) >= 0;
+    out +=
+        escape ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
+    if (escape) i += 2;
+  }
+  return out;
+}
+
+std::int64_t code_of(control::Refusal::Kind kind) {
+  switch (kind) {
+    case control::Refusal::Kind::kNotFound:
+      return 404;
+    case control::Refusal::Kind::kForbidden:
+      return 403;
+    case control::Refusal::Kind::kConflict:
+      return 409;
+  }
+  return 400;
+}
+
+Response wrong_method(const std::string& allowed) {
+  Response response =
+      error_response(405, fmt::format("this path does not take that method; it takes {}", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
 }  // namespace
 
 Handled Service::handle(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const Match match = match_route(request.method, request.path);
   if (match.route == nullptr) {
-    return match.wrong_method ? error_response(405, "this path does not take that method")
-                              : error_response(404, "there is no such path");
+    return match.allowed.empty() ? error_response(404, "there is no such path")
+                                 : wrong_method(match.allowed);
   }
   if (caller.scope < match.route->scope) {
     return error_response(403,
@@ -64,10 +111,11 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kListJobs:
       return list_jobs(request, caller);
     case RouteId::kShowJob:
-      return json_response(
-          json_of(control::whole_view_of(controller_, *job, around_.events(job->id, kEventsMax))));
+      return show_job(*job);
     case RouteId::kCancelJob:
       return Handled(control::Input(control::Cancel{ticket, match.job}));
+    case RouteId::kCancelJobs:
+      return cancel_jobs(request, caller, ticket);
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -91,17 +139,20 @@ Handled Service::handle(const Request& request, const Caller& caller,
     }
     case RouteId::kOpenApi: {
       Response response;
-      response.body = openapi_document(around_.version);
+      response.body = openapi_document(around_.version, controller_.options().limits);
       return response;
     }
   }
   return error_response(404, "there is no such path");
 }
 
-Handled Service::submit(const Request& request, const Caller& caller,
-                        control::Ticket ticket) const {
+std::optional<Response> Service::refuse_submitter(const Caller& caller) const {
   const std::string closed = around_.why_closed();
   if (!closed.empty()) return error_response(507, closed);
+  if (caller.no_account) {
+    return error_response(403,
+                          "the token stands for nobody of this machine, so no job can run as it");
+  }
   const bool nobody = around_.uid_min > 0 && caller.uid == kNobody;
   if (caller.uid < around_.uid_min || nobody) {
     return error_response(403, fmt::format("jobs of user {} are not run here: users below {} and "
@@ -109,20 +160,54 @@ Handled Service::submit(const Request& request, const Caller& caller,
                                            caller.uid, around_.uid_min));
   }
   const Micros wait = caller.admin ? Micros{} : around_.wait_to_submit(caller.uid);
-  if (wait > Micros{}) {
-    const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
-    return error_response(429,
-                          fmt::format("that is too many submissions; come back in {} s, or submit "
-                                      "an array",
-                                      seconds),
-                          seconds);
-  }
+  if (wait <= Micros{}) return {};
+  const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
+  return error_response(429,
+                        fmt::format("that is too many submissions; come back in {} s, or submit "
+                                    "an array",
+                                    seconds),
+                        seconds);
+}
+
+Handled Service::submit(const Request& request, const Caller& caller,
+                        control::Ticket ticket) const {
+  if (auto refused = refuse_submitter(caller)) return *std::move(refused);
   Result<control::Submit> parsed = parse_submission(request.body);
   if (!parsed) return error_response(400, parsed.error().message);
   parsed->ticket = ticket;
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
-  if (parsed->spec.name.empty()) parsed->spec.name = "job";
+  control::JobSpec& spec = parsed->spec;
+  if (spec.name.empty() && !spec.argv.empty()) {
+    spec.name = control::name_of_program(spec.argv.front());
+  }
+  // One that is sent again may have been in time when it was first sent.
+  const bool again = controller_.knows_key(parsed->owner, parsed->key);
+  if (spec.deadline && *spec.deadline <= around_.now() && !again) {
+    return error_response(400,
+                          fmt::format("deadline_s is {:.0f} and has passed; it is {:.0f} now",
+                                      spec.deadline->to_seconds(), around_.now().to_seconds()));
+  }
   return Handled(std::in_place_type<control::Input>, *std::move(parsed));
+}
+
+// What is asked for by what it has in common is what the caller has, and has not ended.
+Handled Service::cancel_jobs(const Request& request, const Caller& caller,
+                             control::Ticket ticket) const {
+  Result<Cancellation> wanted = parse_cancellation(request.body);
+  if (!wanted) return error_response(400, wanted.error().message);
+  control::CancelJobs cancel{ticket, std::move(wanted->jobs), {}};
+  if (!caller.admin) cancel.only_of = caller.uid;
+  if (cancel.jobs.empty()) {
+    const Result<JobFilter> filter =
+        parse_filter(wanted->state.value_or(""), wanted->user.value_or(""),
+                     wanted->name.value_or(""), around_.uid_of);
+    if (!filter) return error_response(400, filter.error().message);
+    for (const auto& [id, job] : controller_.jobs()) {
+      const bool meant = !control::has_ended(job.state()) && owns(caller, job);
+      if (meant && filter->takes(job)) cancel.jobs.push_back(id);
+    }
+  }
+  return Handled(control::Input(std::move(cancel)));
 }
 
 Response Service::response_to(const control::Reply& reply) const {
@@ -132,6 +217,15 @@ Response Service::response_to(const control::Reply& reply) const {
       Json json;
       json["jobs"] = json_of(reply.jobs);
       return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
+    }
+    case control::Reply::Kind::kSomeCancelled: {
+      Json json;
+      json["jobs"] = json_of(reply.jobs);
+      json["refused"] = Json::array();
+      for (const control::Refusal& each : reply.refused) {
+        json["refused"].push_back(json_of(RefusalView{each.job, code_of(each.kind), each.message}));
+      }
+      return json_response(json);
     }
     case control::Reply::Kind::kNotFound:
       return error_response(404, reply.message);
@@ -148,37 +242,54 @@ Response Service::response_to(const control::Reply& reply) const {
 }
 
 Response Service::list_jobs(const Request& request, const Caller& caller) const {
-  const std::string_view wanted = request.parameter("state");
-  const bool active = wanted == "active";
-  const auto state = control::job_state_of(wanted);
-  if (!wanted.empty() && !active && !state) {
-    return error_response(400,
-                          "state is active, or one of queued, starting, running, restarting, "
-                          "cancelling, done, failed, cancelled, lost");
+  const std::string name = plain(request.parameter("name"));
+  const Result<JobFilter> filter = parse_filter(
+      plain(request.parameter("state")), plain(request.parameter("user")), name, around_.uid_of);
+  if (!filter) return error_response(400, filter.error().message);
+  const auto limit = number_of(request, "limit", 1, static_cast<std::int64_t>(kPageJobsMax),
+                               static_cast<std::int64_t>(kPageJobsDefault));
+  if (!limit) return error_response(400, limit.error().message);
+  const std::string_view from = request.parameter("after");
+  const std::optional<PageMark> after = parse_mark(from);
+  if (!from.empty() && !after) {
+    return error_response(400, "after is what `after` of the page before said");
   }
-  const auto limit = parse_int(request.parameter("limit")).value_or(1'000);
-  const auto most = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(limit, 1, static_cast<std::int64_t>(kListMax)));
+  // Names of others' jobs are not shown, so they cannot be asked for either.
+  const auto may = [&](const Job& job) { return !filter->name || owns(caller, job); };
+  const JobPage page = page_of(controller_, *filter, may, static_cast<std::size_t>(*limit), after);
   Json json;
   json["jobs"] = Json::array();
-  // The latest first, since those are what one looks for.
-  for (auto each = controller_.jobs().rbegin();
-       each != controller_.jobs().rend() && json["jobs"].size() < most; ++each) {
-    const Job& job = each->second;
-    if (active && control::has_ended(job.state())) continue;
-    if (state && job.state() != *state) continue;
-    json["jobs"].push_back(owns(caller, job) ? json_of(control::own_view_of(job))
-                                             : json_of(control::head_of(job)));
+  for (const Job* job : page.jobs) {
+    const std::string user = around_.user_name(job->owner.uid);
+    if (owns(caller, *job)) {
+      control::OwnJob<> view = control::own_view_of(controller_, *job);
+      view.user = user;
+      json["jobs"].push_back(json_of(view));
+    } else {
+      control::JobHead<> head = control::head_of(controller_, *job);
+      head.user = user;
+      json["jobs"].push_back(json_of(head));
+    }
   }
+  json["total"] = page.total;
+  json["more"] = page.after.has_value();
+  json["after"] = page.after ? Json(*page.after) : Json();
   return json_response(json);
 }
 
+Response Service::show_job(const Job& job) const {
+  control::WholeJob view =
+      control::whole_view_of(controller_, job, around_.events(job.id, kEventsShownMax));
+  view.user = around_.user_name(job.owner.uid);
+  return json_response(json_of(view));
+}
+
 Response Service::output(const Request& request, const Job& job) const {
-  const auto offset = parse_int(request.parameter("offset")).value_or(0);
-  if (offset < 0) return error_response(400, "offset is a number of bytes from 0");
+  const auto offset = number_of(request, "offset", 0, kOffsetMax, 0);
+  if (!offset) return error_response(400, offset.error().message);
   Response response;
   response.type = "application/octet-stream";
-  response.body = around_.output(job.id, static_cast<std::uint64_t>(offset), kOutputMax);
+  response.body = around_.output(job.id, static_cast<std::uint64_t>(*offset), kOutputBytesMax);
   response.headers.emplace_back("Partita-State", std::string(control::name_of(job.state())));
   return response;
 }
@@ -203,6 +314,7 @@ Response Service::status() const {
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();
   view.disk = around_.disk();
+  view.simulated = around_.simulated;
   return json_response(json_of(view));
 }
 

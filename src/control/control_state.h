@@ -17,6 +17,7 @@
 #include "control/jobs/memory_needs.h"
 #include "control/limits.h"
 #include "control/shared_queue.h"
+#include "control/totals.h"
 #include "control/turn_book.h"
 #include "decide/early_restart.h"
 #include "decide/policy_driver.h"
@@ -79,6 +80,7 @@ struct ControlState {
   Fleet fleet;
   MemoryNeeds memory;
   JobTable jobs;
+  Totals totals;
   Claims claims;
   Policies owned;
   SharedQueue queue;

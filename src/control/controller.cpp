@@ -57,20 +57,29 @@ void Controller::begin_turn(Micros now) {
 }
 
 Turn Controller::finish_turn() {
-  return state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
+  Turn turn = state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
+  turn.batch.totals = state_.totals.take_changed();
+  return turn;
 }
 
 void Controller::take(const Input& input) {
-  std::visit(
-      Dispatch{[this](const Submit& each) { flow_.take(each); },
-               [this](const Cancel& each) { attempts_.take(each); },
-               [this](const launch::Report& each) { attempts_.take(each); },
-               [this](const CreateDone& each) { slices_.take(each); },
-               [this](const DestroyDone& each) { slices_.take(each); },
-               [this](const Remark& each) { state_.turn.event(kNoJob, each.kind, each.text); },
-               [this](const Storage& each) { take(each); },
-               [this](const auto& each) { devices_.take(each); }},
-      input);
+  std::visit(Dispatch{[this](const Submit& each) { flow_.take(each); },
+                      [this](const Cancel& each) { attempts_.take(each); },
+                      [this](const CancelJobs& each) { attempts_.take(each); },
+                      [this](const launch::Report& each) { attempts_.take(each); },
+                      [this](const CreateDone& each) { slices_.take(each); },
+                      [this](const DestroyDone& each) { slices_.take(each); },
+                      [this](const Remark& each) {
+                        state_.turn.event(kNoJob, each.kind, each.text);
+                        state_.totals.reported({}, each.text);
+                      },
+                      [this](const GpuHealth& each) {
+                        state_.totals.reported(each.gpu, each.why);
+                        devices_.take(each);
+                      },
+                      [this](const Storage& each) { take(each); },
+                      [this](const auto& each) { devices_.take(each); }},
+             input);
 }
 
 void Controller::take(const Storage& storage) {

@@ -43,6 +43,10 @@ class Controller {
 
   const std::map<JobNumber, Job>& jobs() const { return state_.jobs.all(); }
   const Job* find(JobNumber id) const { return state_.jobs.find(id); }
+  // Whether a submission with this key made jobs that are still known.
+  bool knows_key(const launch::Owner& owner, const std::string& key) const {
+    return state_.jobs.with_key(owner, key) != nullptr;
+  }
   const Job* job_on(cluster::SliceId slice) const { return state_.job_on(slice); }
   const Fleet& fleet() const { return state_.fleet; }
   // The slice the job will get when whoever is on it has been stopped, and the job itself.
@@ -55,6 +59,7 @@ class Controller {
   std::vector<UserShare> users() const { return state_.queue.users(state_.now); }
   // The place that a job is kept; null: none.
   const decide::Reservation* reservation_of(const Job& job) const;
+  const Totals& totals() const { return state_.totals; }
   const Options& options() const { return state_.options; }
   // Why nothing is started for want of disk space; empty: there is some.
   const std::string& no_space() const { return state_.no_space; }

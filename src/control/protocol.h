@@ -40,6 +40,15 @@ struct Cancel {
   static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
 };
 
+// Several at once: one turn, one answer that names those that are not stopped and why.
+struct CancelJobs {
+  Ticket ticket = 0;
+  std::vector<JobNumber> jobs;
+  std::optional<std::uint32_t> only_of;  // jobs of other users are refused; nothing: of none
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.jobs, self.only_of); }
+};
+
 // An instance was made, or was not.
 struct CreateDone {
   GpuId gpu;
@@ -131,9 +140,20 @@ struct Storage {
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark, Storage>;
+                           Inventory, GpuHealth, SliceFault, Remark, Storage, CancelJobs>;
 
 // ---- out
+
+// Why one of several jobs was not stopped.
+struct Refusal {
+  enum class Kind : std::uint8_t { kNotFound, kForbidden, kConflict };
+  JobNumber job;
+  Kind kind = Kind::kNotFound;
+  std::string message;
+
+  static auto parts(auto& self) { return std::tie(self.job, self.kind, self.message); }
+  bool operator==(const Refusal&) const = default;
+};
 
 struct Reply {
   enum class Kind : std::uint8_t {
@@ -144,14 +164,17 @@ struct Reply {
     kFull,
     kCancelled,
     kNoSpace,
+    kSomeCancelled,  // of several: `jobs` are stopped, `refused` are not
   };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
   std::vector<JobNumber> jobs;
   std::string message;  // when it is refused
+  std::vector<Refusal> refused = {};
 
-  static auto parts(auto& self) {
-    return std::tie(self.ticket, self.kind, self.jobs, self.message);
+  static void fields(auto& self, auto&& visit) {
+    visit_each(visit, self.ticket, self.kind, self.jobs, self.message);
+    visit(Field{.name = "refused", .encoding = Encoding::kNamed}, self.refused);
   }
 };
 

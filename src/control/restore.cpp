@@ -26,6 +26,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   state_.turn.set_next_event(contents.last_event + 1);
   if (const Status read = state_.jobs.read(contents); !read) return read.error();
   state_.memory.read(contents.peaks);
+  state_.totals.read(contents.totals, state_.jobs, state_.model());
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
   state_.queue.read_usage(state_.model(), state_.now);

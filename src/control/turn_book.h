@@ -28,8 +28,8 @@ class TurnBook {
   // Written down before the effect, and crossed out when its outcome is known.
   void intend(std::string kind, std::string subject);
   void met(std::string kind, std::string subject);
-  void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
-             std::string message = {});
+  void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs, std::string message = {},
+             std::vector<Refusal> refused = {});
   template <typename Kind>
   void effect(Kind each) {
     turn_.effects.emplace_back(std::in_place_type<Kind>, std::move(each));

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "control/journal/recorder.h"
+#include "daemon/accounts.h"
 #include "daemon/device_nodes.h"
 #include "daemon/device_workers.h"
 #include "daemon/disk_space.h"
@@ -40,14 +41,16 @@ constexpr Micros kOutputSweep = Micros::seconds(60);
 constexpr int kDriverRetryMs = 2'000;
 constexpr std::chrono::milliseconds kLeaveTime{2'000};
 
+// Also behind faulty:RULES@.
+bool is_simulated(const std::string& backend) {
+  const auto at = backend.rfind('@');
+  return backend.substr(at == std::string::npos ? 0 : at + 1).starts_with("simulated");
+}
+
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
-  // Also behind faulty:RULES@.
-  const auto at = settings.backend.rfind('@');
-  const std::string inner =
-      at == std::string::npos ? settings.backend : settings.backend.substr(at + 1);
-  const bool simulated = inner.starts_with("simulated");
-  if (!simulated || settings.backend.find("state=") != std::string::npos) return settings.backend;
+  if (!is_simulated(settings.backend) || settings.backend.find("state=") != std::string::npos)
+    return settings.backend;
   return settings.backend + ",state=" + settings.state + "/gpus.json";
 }
 
@@ -75,6 +78,7 @@ class Daemon {
       : settings_(settings),
         say_(say),
         clock_(real_clock()),
+        accounts_(real_clock()),
         submissions_(settings.limits.submissions),
         space_(
             settings.state, settings.limits.disk_floor,
@@ -113,6 +117,7 @@ class Daemon {
   const Settings& settings_;
   void (*say_)(const std::string&);
   Clock& clock_;
+  Accounts accounts_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<device::Backend> backend_;
   std::vector<device::GpuInfo> gpus_;
@@ -146,7 +151,12 @@ Status Daemon::open_devices() {
   if (!backend) return backend.error();
   backend_ = *std::move(backend);
   const device::Answer<std::vector<device::GpuInfo>> gpus = wait_for_driver();
-  if (!gpus) return Error{gpus.error().message};
+  if (!gpus) {
+    const char* other = gpus.fault() == device::Fault::kDriverGone
+                            ? "; --backend simulated:2xa100-40gb works without a GPU"
+                            : "";
+    return Error{gpus.error().message + other};
+  }
   for (const device::GpuInfo& gpu : *gpus) {
     if (gpu.model == nullptr || gpu.mode != device::MigMode::kEnabled) {
       say_(
@@ -174,6 +184,7 @@ device::Answer<std::vector<device::GpuInfo>> Daemon::wait_for_driver() {
     const bool may_come = !gpus.ok() && (gpus.fault() == device::Fault::kDriverGone ||
                                          gpus.fault() == device::Fault::kVersionMismatch);
     if (!may_come) return gpus;
+    if (!settings_.waits_for_driver) return gpus;
     if (!told) say_(fmt::format("{}; waiting for it", gpus.error().message));
     pollfd stop{signals_, POLLIN, 0};
     if (::poll(&stop, 1, kDriverRetryMs) > 0) return gpus;
@@ -308,6 +319,10 @@ void Daemon::open_server() {
     return space_.why();
   };
   around_.disk = [this] { return api::DiskView{space_.free_bytes(), !space_.has_space()}; };
+  around_.user_name = [this](std::uint32_t uid) { return accounts_.name_of(uid); };
+  around_.uid_of = [this](const std::string& name) { return accounts_.uid_of(name); };
+  around_.now = [this] { return clock_.now(); };
+  around_.simulated = is_simulated(settings_.backend);
   around_.uid_min = settings_.limits.uid_min;
   around_.wait_to_submit = [this](std::uint32_t uid) {
     return submissions_.take(uid, clock_.now());
@@ -351,6 +366,9 @@ Status Daemon::begin() {
   server_->watch(signals_, [this] { stop_ = true; });
   server_->watch(launcher_->wake_fd(), [] {});
   server_->watch(workers_->wake_fd(), [] {});
+  if (around_.simulated) {
+    say_("SIMULATED GPUs: jobs run, but on no GPU; --backend nvml serves those of this machine");
+  }
   say_(fmt::format("serving {} on {} with {}{}", backend_->title(), settings_.socket,
                    settings_.policy, settings_.shadow ? ", in shadow mode" : ""));
   return {};
@@ -474,7 +492,9 @@ Status Daemon::take_turn() {
   FAILPOINT(turn_inputs_taken);
   for (const control::Input& input : inputs_) {
     if (std::holds_alternative<control::Submit>(input)) FAILPOINT(turn_submission_taken);
-    if (std::holds_alternative<control::Cancel>(input)) FAILPOINT(turn_cancel_taken);
+    const bool cancels = std::holds_alternative<control::Cancel>(input) ||
+                         std::holds_alternative<control::CancelJobs>(input);
+    if (cancels) FAILPOINT(turn_cancel_taken);
   }
   const Micros now = clock_.now();
   control::Turn turn = controller_->step(now, inputs_);

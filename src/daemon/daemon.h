@@ -36,8 +36,10 @@ struct JobLimits {
 
 struct Settings {
   std::string backend;  // "simulated:2xa100-40gb"
-  std::string state;    // a folder
-  std::string socket;   // a path
+  // A driver that is not there may come: it was asked for by name.
+  bool waits_for_driver = true;
+  std::string state;   // a folder
+  std::string socket;  // a path
   std::optional<api::Address> tcp;
   std::string policy;  // "SCHEDULER/REPARTITIONER"
   bool shadow = false;

@@ -166,6 +166,19 @@ struct PeakRow {
   bool operator==(const PeakRow&) const = default;
 };
 
+// What was counted since the store was made, by user, in the words of whoever counts.
+struct TotalRow {
+  std::int64_t uid = 0;
+  std::string name;
+  double value = 0;
+
+  static constexpr Table kTable{"totals", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "uid", row.uid, "name", row.name, "value", row.value);
+  }
+  bool operator==(const TotalRow&) const = default;
+};
+
 // One turn of the daemon as it was taken, for a replay.
 enum class TurnKind : std::int64_t {
   kStep = 0,
@@ -212,6 +225,7 @@ struct Batch {
   std::vector<PeakRow> peaks;
   std::vector<JobNumber> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
+  std::vector<TotalRow> totals = {};
 
   static void fields(auto& batch, auto&& visit) {
     visit_named(visit, "new_jobs", batch.new_jobs, "progress", batch.progress, "attempts",
@@ -220,6 +234,7 @@ struct Batch {
                 "events", batch.events, "peaks", batch.peaks, "forgotten_jobs",
                 batch.forgotten_jobs);
     visit(Field{.name = "turns", .digest = false}, batch.turns);
+    visit(Field{.name = "totals", .digest = false}, batch.totals);  // older journals lack them
   }
 
   bool empty() const {
@@ -238,6 +253,7 @@ struct Contents {
   std::vector<IntentRow> intents;
   std::vector<PeakRow> peaks;
   std::int64_t last_event = 0;
+  std::vector<TotalRow> totals = {};
 
   bool operator==(const Contents&) const = default;
 };

@@ -106,6 +106,7 @@ inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, st
     const IntentRow intent{rng.below(2) == 0 ? "create" : "launch", gpu, known};
     (rng.below(2) == 0 ? batch.intents : batch.met_intents).push_back(intent);
     batch.peaks.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
+    batch.totals.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
   }
   for (std::uint64_t i = rng.below(5); i > 0; --i) {
     batch.events.push_back({++events,

@@ -96,6 +96,23 @@ void World::check_jobs() {
   }
 }
 
+// What one request for several jobs says is stopped is, and what it refuses had ended before.
+void World::check_cancelled(const control::Reply& reply) {
+  if (reply.kind != control::Reply::Kind::kSomeCancelled) return;
+  for (const JobNumber id : reply.jobs) {
+    const control::Job* job = controller_->find(id);
+    const bool stopped = job == nullptr || job->state() == JobState::kCancelled ||
+                         job->state() == JobState::kCancelling;
+    if (!stopped) wrong(fmt::format("job {} was said to be cancelled", id));
+  }
+  for (const control::Refusal& refusal : reply.refused) {
+    const control::Job* job = controller_->find(refusal.job);
+    if (job != nullptr && !control::has_ended(job->state())) {
+      wrong(fmt::format("job {} is not cancelled: {}", refusal.job, refusal.message));
+    }
+  }
+}
+
 // I11: a slice is kept for one job at most, and for one that waits or is being stopped.
 void World::check_claims() {
   std::map<std::uint32_t, JobNumber> claimed;

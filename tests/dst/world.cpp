@@ -166,6 +166,7 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
 
 void World::take_replies(const control::Turn& turn) {
   for (const control::Reply& reply : turn.replies) {
+    check_cancelled(reply);
     for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
       if (each->second.ticket != reply.ticket) continue;
       if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
@@ -442,9 +443,21 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
   if (!acknowledged_.empty() && rng_.below(25) == 0) {
     const auto each =
         std::next(acknowledged_.begin(), static_cast<long>(rng_.below(acknowledged_.size())));
+    if (each->value % 2 == 0) return cancel_from(each, inputs);
     inputs.emplace_back(std::in_place_type<control::Cancel>, next_ticket_++, *each);
     cancelled_.insert(*each);
   }
+}
+
+// Up to three in one request.
+void World::cancel_from(std::set<JobNumber>::const_iterator each,
+                        std::vector<control::Input>& inputs) {
+  control::CancelJobs cancel{next_ticket_++, {}, 1000};
+  for (; each != acknowledged_.end() && cancel.jobs.size() < 3; ++each) {
+    cancel.jobs.push_back(*each);
+    cancelled_.insert(*each);
+  }
+  inputs.emplace_back(std::move(cancel));
 }
 
 void World::device_inputs(std::vector<control::Input>& inputs, bool faults) {

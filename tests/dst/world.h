@@ -136,6 +136,7 @@ class World {
   void carry_out(const control::Effect& effect);
   void launch(const control::Launch& launch);
   void client_inputs(std::vector<control::Input>& inputs);
+  void cancel_from(std::set<JobNumber>::const_iterator each, std::vector<control::Input>& inputs);
   void device_inputs(std::vector<control::Input>& inputs, bool faults);
   void process_inputs(std::vector<control::Input>& inputs);
   void reading_inputs(std::vector<control::Input>& inputs);
@@ -158,6 +159,7 @@ class World {
   void check_rest();
   void check_jobs();
   void check_claims();
+  void check_cancelled(const control::Reply& reply);
   void check_preempted(const control::Turn& turn);
   void check_slices();
   void check_processes();

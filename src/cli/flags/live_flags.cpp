@@ -52,8 +52,9 @@ Result<decide::Preemption> parse_serve_preemption(std::string_view text) {
 // clang-format off
 constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
-     .default_text = "simulated:1xa100-40gb",
-     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/reference/devices.md).",
+     .default_text = "nvml",
+     .sentence = "GPUs to serve: nvml for those of this machine, simulated:2xa100-40gb for none "
+                 "(docs/reference/devices.md).",
      .verbs = set_of(Verb::kServe)},
     {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
      .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "
@@ -178,7 +179,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken),
      .parse = parsed_by<parse_time_span>},
     {.name = "user", .kind = ValueKind::kText, .metavar = "NAME",
-     .sentence = "Whose jobs it submits and sees: a name or a number; the default is who makes it.",
+     .sentence = "Whose jobs it submits and sees: a user of this machine, by name or number; the "
+                 "default is who makes it. Any other name is one that has no jobs: its token reads "
+                 "or is an admin's, and submits none.",
      .verbs = set_of(Verb::kToken)},
     {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
@@ -212,6 +215,23 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSubmit)},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
+    {.name = "filter-user", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Only jobs of this user, a name or a number.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "user"},
+    {.name = "filter-state", .kind = ValueKind::kText, .metavar = "STATES",
+     .sentence = "Only jobs in one of these states, with commas between: queued, starting, running, "
+                 "restarting, cancelling, done, failed, cancelled, lost, or active for those that "
+                 "have not ended.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "state"},
+    {.name = "filter-name", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Only jobs of this name; one's own, unless root asks.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "name"},
+    {.name = "limit", .kind = ValueKind::kCount, .metavar = "N", .default_text = "10000",
+     .low = 1, .high = 1'000'000,
+     .sentence = "Show so many at most: those that hold a slice first, then those that wait, the "
+                 "longest first, then those that have ended, the latest first. A line says what is "
+                 "not shown.",
+     .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,
      .sentence = "Go on with what it writes until it ends.", .verbs = set_of(Verb::kLogs),
      .letter = "f"},
@@ -224,8 +244,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
-     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
-     .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
+     .sentence = "Number of the job; cancel and wait take several, as in 12 14-20 or 12,14-20.",
+     .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>, .repeats = true},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
      .choices = [] { return Names{"create", "list", "revoke"}; }},

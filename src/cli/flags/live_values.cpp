@@ -13,7 +13,7 @@ namespace partita::cli {
 namespace {
 
 constexpr double kDay = 86'400;
-constexpr std::size_t kRangeJobsMax = 10'000;
+constexpr std::size_t kRangeJobsMax = 100'000;
 
 Error wanted(std::string_view text, std::string_view what) {
   return {fmt::format("found '{}', wanted {}", text, what)};
@@ -169,14 +169,17 @@ Result<SliceTimes> parse_slice_times(std::string_view text) {
 
 Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
   std::vector<std::int64_t> numbers;
-  for (const std::string_view part : split(text, ',')) {
+  // Several words stand on lines of their own.
+  std::string joined(text);
+  std::ranges::replace(joined, '\n', ',');
+  for (const std::string_view part : split(joined, ',')) {
     const auto dash = part.find('-');
     const auto first = parse_int(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
     const bool good = first && last && *first >= 1 && *last >= *first;
-    if (!good) return wanted(text, "numbers of jobs such as 12 or 12,14-20");
+    if (!good) return wanted(part, "numbers of jobs such as 12 or 12,14-20");
     const auto left = static_cast<std::int64_t>(kRangeJobsMax - numbers.size());
-    if (*last - *first >= left) return wanted(text, fmt::format("at most {} jobs", kRangeJobsMax));
+    if (*last - *first >= left) return wanted(part, fmt::format("at most {} jobs", kRangeJobsMax));
     for (std::int64_t i = *first; i <= *last; ++i) numbers.push_back(i);
   }
   return numbers;

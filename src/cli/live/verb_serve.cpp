@@ -90,6 +90,7 @@ daemon::JobLimits limits_of(const Values& values) {
 Outcome run_serve(const Values& values, Console&) {
   daemon::Settings settings;
   settings.backend = values.text("backend");
+  settings.waits_for_driver = values.given("backend") != nullptr;
   const std::string state = values.is_set("state") ? values.text("state") : default_state();
   settings.state = fs::absolute(state).lexically_normal().string();
   settings.socket = default_socket();

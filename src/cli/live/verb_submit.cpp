@@ -18,17 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of programs with characters that names of jobs do not have lose them.
-std::string name_of_program(const std::string& program) {
-  std::string name;
-  for (const char c : std::filesystem::path(program).filename().string()) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '_' || c == '-';
-    if (good && name.size() < 64) name += c;
-  }
-  return name.empty() ? "job" : name;
-}
-
 // Sent again when the answer is lost, and known by it then.
 std::string fresh_key() {
   Rng rng(static_cast<std::uint64_t>(real_clock().now().count),
@@ -45,8 +34,7 @@ Result<Json> body_of(const Values& values) {
   std::error_code gone;
   body["directory"] = std::filesystem::current_path(gone).string();
   if (gone) return Error{"the folder this is called from, and the job would run in, is gone"};
-  body["name"] =
-      values.is_set("job-name") ? values.text("job-name") : name_of_program(values.command.front());
+  if (values.is_set("job-name")) body["name"] = values.text("job-name");
   const auto& memory = values.as<std::optional<double>>("mem");
   if (memory) body["memory_gib"] = *memory;
   if (values.is_set("job-deadline")) {

@@ -44,6 +44,12 @@ Line line_of(const ReplayedTurn&, const control::Cancel& cancel) {
   return {fmt::format("job {} is to be cancelled", cancel.job), cancel.job};
 }
 
+Line line_of(const ReplayedTurn&, const control::CancelJobs& cancel) {
+  std::string text = fmt::format("{} jobs are to be cancelled", cancel.jobs.size());
+  if (cancel.jobs.size() == 1) return {text, cancel.jobs.front()};
+  return {text};
+}
+
 Line line_of(const ReplayedTurn&, const launch::Report& report) {
   std::string text = fmt::format("attempt {} {}", text_of(report.key), name_of(report.kind));
   if (report.kind == launch::Report::Kind::kEnded) {
@@ -121,7 +127,8 @@ Line line_of(const ReplayedTurn& turn, const control::Destroy& destroy) {
 Line line_of(const control::Reply& reply) {
   const JobNumber job = reply.jobs.size() == 1 ? reply.jobs.front() : kNoJob;
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
-                    reply.kind == control::Reply::Kind::kCancelled;
+                    reply.kind == control::Reply::Kind::kCancelled ||
+                    reply.kind == control::Reply::Kind::kSomeCancelled;
   if (!good) return {"refuse: " + reply.message};
   return {job != kNoJob ? fmt::format("answer: job {}", job)
                         : fmt::format("answer: {} jobs", reply.jobs.size()),

@@ -155,14 +155,15 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kQueue, "queue", run_queue, "jobs of the daemon",
      "Those that have not ended, or with --all the ended ones too. Of others' jobs only number, "
      "owner, state and times show.",
-     "partita queue\npartita queue --all --json"},
+     "partita queue\npartita queue --user ann --state running,queued\npartita queue --all --limit "
+     "100 --json"},
     {Verb::kJob, "job", run_job, "the events of one job",
      "Its attempts with slices, memory and joules, and what happened to it when. Joules are an "
      "estimate: the board's energy, shared by its busy slices.",
      "partita job 12\npartita job 12 --json"},
     {Verb::kCancel, "cancel", run_cancel, "stop jobs",
-     "A job that runs gets SIGTERM, and SIGKILL ten seconds later.",
-     "partita cancel 12\npartita cancel 12,14-20"},
+     "A job that runs gets SIGTERM, and SIGKILL ten seconds later. All are stopped by one request.",
+     "partita cancel 12\npartita cancel 12 14-20\npartita cancel --name train --state queued"},
     {Verb::kLogs, "logs", run_logs, "what a job wrote",
      "Standard output and standard error of all its attempts, in order.",
      "partita logs 12\npartita logs -f 12"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -40,6 +41,18 @@ bool says_out_of_memory(const std::string& output) {
   });
 }
 
+std::string no_such_job(JobNumber id) {
+  return fmt::format("there is no job {}", id);
+}
+
+bool has_ended_otherwise(const Job& job) {
+  return has_ended(job.state()) && job.state() != JobState::kCancelled;
+}
+
+std::string how_it_ended(const Job& job) {
+  return fmt::format("job {} has ended: {}", job.id, name_of(job.state()));
+}
+
 }  // namespace
 
 launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
@@ -48,6 +61,10 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   launch::Start start{key,       job.spec.argv,      job.spec.environment, job.spec.directory,
                       job.owner, job.spec.checkpoint};
   start.time_limit = job.spec.time_limit.value_or(state_.options.limits.time_limit_max);
+  // Stores of older programs have jobs that set what is ours.
+  std::erase_if(start.environment, [](const std::string& entry) {
+    return is_reserved_variable(std::string_view(entry).substr(0, entry.find('=')));
+  });
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + instance);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));
@@ -82,6 +99,7 @@ void Attempts::start(Job& job, SliceId slice) {
   row.started_us = state_.now.count;
   job.attempts.push_back(std::move(row));
   state_.turn.touch_attempt(job);
+  state_.totals.began(job, state_.now);
   flow_.move_to(job, JobState::kStarting, fmt::format("on {}", state_.name_of(slice)));
   state_.turn.event(job.id, "starting",
                     fmt::format("attempt {} on {}, {:g} GiB", job.progress.attempt,
@@ -136,6 +154,7 @@ void Attempts::close(Job& job, AttemptOutcome outcome, std::string reason, Micro
       ended == Micros{} ? state_.now.count : std::clamp(ended.count, least, state_.now.count);
   attempt.reason = std::move(reason);
   attempt.outcome = outcome;
+  state_.totals.attempt_ended(job, state_.model());
   state_.turn.touch_attempt(job);
   const launch::AttemptKey key{job.id, attempt.number};
   state_.turn.met("launch", launch::text_of(key));
@@ -294,25 +313,57 @@ void Attempts::stop_on(SliceId slice, const std::string& why) {
 void Attempts::take(const Cancel& cancel) {
   Job* job = state_.jobs.find(cancel.job);
   if (job == nullptr) {
-    return state_.turn.reply(cancel.ticket, Reply::Kind::kNotFound, {},
-                             fmt::format("there is no job {}", cancel.job));
+    return state_.turn.reply(cancel.ticket, Reply::Kind::kNotFound, {}, no_such_job(cancel.job));
   }
-  if (has_ended(job->state()) && job->state() != JobState::kCancelled) {
-    return state_.turn.reply(cancel.ticket, Reply::Kind::kConflict, {},
-                             fmt::format("job {} has ended: {}", job->id, name_of(job->state())));
+  if (has_ended_otherwise(*job)) {
+    return state_.turn.reply(cancel.ticket, Reply::Kind::kConflict, {}, how_it_ended(*job));
   }
   state_.turn.reply(cancel.ticket, Reply::Kind::kCancelled, {job->id});
-  if (job->state() == JobState::kCancelled || job->state() == JobState::kCancelling) return;
-  if (job->state() == JobState::kQueued) {
-    if (!state_.claims.has(job->id)) state_.policies.withdraw(state_.view, job->handle);
-    return flow_.end(*job, JobState::kCancelled, "by its owner, while it waited");
+  this->cancel(*job);
+}
+
+// The last ones first: a job that is taken away before them would only make room for one of them to
+// start, if a pass came between.
+void Attempts::take(const CancelJobs& cancel) {
+  std::vector<JobNumber> ids = cancel.jobs;
+  std::ranges::sort(ids);
+  const auto same = std::ranges::unique(ids);
+  ids.erase(same.begin(), same.end());
+  std::vector<JobNumber> cancelled;
+  std::vector<Refusal> refused;
+  for (const JobNumber id : ids | std::views::reverse) {
+    Job* job = state_.jobs.find(id);
+    if (job == nullptr) {
+      refused.push_back({id, Refusal::Kind::kNotFound, no_such_job(id)});
+    } else if (cancel.only_of && job->owner.uid != *cancel.only_of) {
+      refused.push_back(
+          {id, Refusal::Kind::kForbidden, fmt::format("job {} belongs to somebody else", id)});
+    } else if (has_ended_otherwise(*job)) {
+      refused.push_back({id, Refusal::Kind::kConflict, how_it_ended(*job)});
+    } else {
+      cancelled.push_back(id);
+      this->cancel(*job);
+    }
   }
-  flow_.forget_claim(*job);
-  state_.turn.event(job->id, "cancelling", "its owner asked for it");
-  flow_.move_to(*job, JobState::kCancelling, "by its owner");
+  std::ranges::reverse(cancelled);
+  std::ranges::reverse(refused);
+  state_.turn.reply(cancel.ticket, Reply::Kind::kSomeCancelled, std::move(cancelled), {},
+                    std::move(refused));
+}
+
+// Harmless for one that is being stopped, or was.
+void Attempts::cancel(Job& job) {
+  if (job.state() == JobState::kCancelled || job.state() == JobState::kCancelling) return;
+  if (job.state() == JobState::kQueued) {
+    if (!state_.claims.has(job.id)) state_.policies.withdraw(state_.view, job.handle);
+    return flow_.end(job, JobState::kCancelled, "by its owner, while it waited");
+  }
+  flow_.forget_claim(job);
+  state_.turn.event(job.id, "cancelling", "its owner asked for it");
+  flow_.move_to(job, JobState::kCancelling, "by its owner");
   if (PLANTED(lose_cancel)) return;
-  stop(*job, false);
-  if (PLANTED(reuse_slice_too_early)) leave_slice(*job);
+  stop(job, false);
+  if (PLANTED(reuse_slice_too_early)) leave_slice(job);
 }
 
 // ---- memory

@@ -24,6 +24,7 @@ class Attempts {
   void stop_on(cluster::SliceId slice, const std::string& why);
 
   void take(const Cancel& cancel);
+  void take(const CancelJobs& cancel);
   void take(const launch::Report& report);
   // What the process on the job's slice was seen to hold.
   void watch_memory(Job& job, double used_gib);
@@ -33,6 +34,7 @@ class Attempts {
   JobLengths lengths;
 
  private:
+  void cancel(Job& job);
   void began(Job& job, const launch::Report& report);
   void did_not_begin(Job& job, const launch::Report& report);
   void postpone(Job& job, const launch::Report& report);

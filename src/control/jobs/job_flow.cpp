@@ -60,6 +60,7 @@ Job& JobFlow::add(const Submit& submit) {
   job.progress.need_gib = need;
   job.progress.reason = "submitted";
   state_.turn.add_new(job);
+  state_.totals.submitted(job);
   const bool from_history = !submit.spec.memory_gib && need > 0;
   state_.turn.event(job.id, "submitted",
                     submit.spec.memory_gib ? fmt::format("needs {:g} GiB as given", need)
@@ -85,6 +86,7 @@ void JobFlow::end(Job& job, JobState as, std::string reason) {
   forget_claim(job);
   state_.turn.event(job.id, std::string(name_of(as)), reason);
   move_to(job, as, std::move(reason));
+  state_.totals.ended(job);
   state_.active.remove(job.handle);
   state_.jobs.note_ended(job);
   state_.note_event();
@@ -98,6 +100,7 @@ void JobFlow::requeue(Job& job, std::string reason) {
   active.work = std::exchange(job.work_left, 1);
   active.forget_on_time();
   CHECK(active.fits != 0);
+  state_.totals.restarted(job);
   move_to(job, JobState::kQueued, std::move(reason));
   if (!state_.claims.has(job.id)) state_.policies.job_returned(state_.view, job.handle);
   state_.fleet.note_change();

@@ -63,11 +63,13 @@ bool has_null(const std::vector<std::string>& list) {
       list, [](const std::string& each) { return each.find('\0') != std::string::npos; });
 }
 
+bool may_stand_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
 bool is_name(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
+  return std::ranges::all_of(name, may_stand_in_name);
 }
 
 std::size_t bytes_of(const std::vector<std::string>& list) {
@@ -124,8 +126,11 @@ Status check_environment(const JobSpec& spec, const Limits& limits) {
       return Error{fmt::format("environment entry '{}' is not NAME=VALUE", entry.substr(0, 64))};
     }
     const std::string_view name = std::string_view(entry).substr(0, equals);
-    if (name.starts_with("LD_") || name == "CUDA_VISIBLE_DEVICES") {
-      return Error{fmt::format("the environment variable {} is not the job's to set", name)};
+    if (is_reserved_variable(name)) {
+      return Error{
+          fmt::format("the environment variable {} is not the job's to set; it says where "
+                      "the daemon runs it",
+                      name.substr(0, 64))};
     }
   }
   return {};
@@ -155,6 +160,20 @@ double seconds_on(const JobSpec& spec, std::size_t size) {
 }
 
 }  // namespace
+
+std::string name_of_program(std::string_view program) {
+  std::string name;
+  for (const char c : program.substr(program.rfind('/') + 1)) {
+    if (may_stand_in_name(c) && name.size() < Limits{}.name_bytes_max) name += c;
+  }
+  return name.empty() ? "job" : name;
+}
+
+bool is_reserved_variable(std::string_view name) {
+  if (name == "PARTITA_SOCKET" || name == "PARTITA_TOKEN") return false;
+  return name == "CUDA_VISIBLE_DEVICES" || name == "NVIDIA_VISIBLE_DEVICES" ||
+         name.starts_with("PARTITA_");
+}
 
 Status check_spec(const JobSpec& spec, const Limits& limits) {
   if (spec.argv.empty() || spec.argv[0].empty()) return Error{"there is no program to run"};

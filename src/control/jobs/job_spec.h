@@ -33,19 +33,31 @@ struct JobSpec {
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
-                .doc = "The program and its arguments",
+                .doc = "The program and its arguments, all of them 128 KiB at most",
+                .most = static_cast<double>(Limits{}.argv_bytes_max),
                 .shown = Shown::kInLists,
-                .required = true},
+                .required = true,
+                .items = static_cast<double>(Limits{}.argv_bytes_max)},
           spec.argv);
-    visit(
-        Field{
-            .name = "env", .doc = "NAME=VALUE, beside what every job gets", .shown = Shown::kNever},
-        spec.environment);
-    visit(Field{.name = "directory", .doc = "Where it runs", .most = 4096, .required = true},
+    visit(Field{.name = "env",
+                .doc = "NAME=VALUE, beside what every job gets. CUDA_VISIBLE_DEVICES, "
+                       "NVIDIA_VISIBLE_DEVICES and PARTITA_ names are not the job's to set",
+                .shown = Shown::kNever,
+                .items = static_cast<double>(Limits{}.environment_entries_max),
+                .pattern = "^[^=]+="},
+          spec.environment);
+    visit(Field{.name = "directory",
+                .doc = "Where it runs",
+                .most = 4096,
+                .required = true,
+                .pattern = "^/"},
           spec.directory);
     visit(Field{.name = "name",
-                .doc = "Jobs of one name are expected to need the same memory",
-                .shown = Shown::kInLists},
+                .doc = "Jobs of one name are expected to need the same memory; without it, the "
+                       "file name of the program",
+                .most = static_cast<double>(Limits{}.name_bytes_max),
+                .shown = Shown::kInLists,
+                .pattern = "^[A-Za-z0-9._-]+$"},
           spec.name);
     visit(Field{.name = "memory_gib",
                 .doc = "GPU memory it needs; without it that is found out",
@@ -60,7 +72,10 @@ struct JobSpec {
                 .doc = "How long it takes, by compute slices of its slice",
                 .most = kSpanSecondsMax},
           spec.times);
-    visit(Field{.name = "checkpoint", .doc = "Command that saves its work before it is stopped"},
+    visit(Field{.name = "checkpoint",
+                .doc = "Command that saves its work before it is stopped",
+                .most = static_cast<double>(Limits{}.argv_bytes_max),
+                .items = static_cast<double>(Limits{}.argv_bytes_max)},
           spec.checkpoint);
     visit(Field{.name = "time_limit_s",
                 .doc = "How long each attempt may run",
@@ -77,6 +92,13 @@ struct JobSpec {
   }
   bool operator==(const JobSpec&) const = default;
 };
+
+// Of a job that is given none: the file name of its program, less what names of jobs do not have.
+std::string name_of_program(std::string_view program);
+
+// Whether a variable of the environment says where a job runs, which is not the job's to say.
+// PARTITA_SOCKET and PARTITA_TOKEN are what clients take, and may be given to a job that is one.
+bool is_reserved_variable(std::string_view name);
 
 // Why it cannot be accepted: names, sizes, bytes that no program could be given.
 Status check_spec(const JobSpec& spec, const Limits& limits);

@@ -59,7 +59,7 @@ Reading random_reading(Rng& rng) {
 
 Input random_input(Rng& rng) {
   const GpuId gpu{static_cast<std::uint32_t>(rng.below(2))};
-  switch (rng.below(10)) {
+  switch (rng.below(11)) {
     case 0: {
       Submit submit;
       submit.ticket = rng.next() >> 1;
@@ -74,6 +74,11 @@ Input random_input(Rng& rng) {
     }
     case 1:
       return Cancel{rng.next() >> 1, {static_cast<std::int64_t>(rng.below(99))}};
+    case 10: {
+      CancelJobs cancel{rng.next() >> 1, {{3}, {4}, {90}}, {}};
+      if (rng.below(2) == 0) cancel.only_of = 1000;
+      return cancel;
+    }
     case 2:
       return random_report(rng);
     case 3: {
@@ -253,6 +258,7 @@ TEST(Journal, EverythingATurnSaysIsInItsDigest) {
   EXPECT_TRUE(changed([](Turn& t) { t.replies.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.effects.emplace_back(Stop{}); }));
   EXPECT_FALSE(changed([](Turn& t) { t.batch.turns.emplace_back(); }));
+  EXPECT_FALSE(changed([](Turn& t) { t.batch.totals.emplace_back(); }));
 }
 
 // ---- bytes that older programs wrote and newer ones must go on writing
