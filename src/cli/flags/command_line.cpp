@@ -94,7 +94,7 @@ class Parser {
     slot.option->multi_option_policy(flag.repeats ? CLI::MultiOptionPolicy::Join
                                                   : CLI::MultiOptionPolicy::TakeLast);
     if (flag.positional() && flag.repeats) {
-      slot.option->expected(1, CLI::detail::expected_max_vector_size);
+      slot.option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
     }
   }
 

@@ -55,8 +55,8 @@ std::string queue_text(const Json& page, bool bold) {
   const std::size_t shown = page["jobs"].size();
   if (page["more"].get<bool>()) {
     text += fmt::format(
-        "{} of {} jobs; the other {} wait or have ended behind these: --limit {} shows all\n",
-        shown, total, total - std::min(total, shown), total);
+        "{} of {} jobs; {} are not shown, --limit {} shows all\n", shown, total,
+        total - std::min(total, shown), total);
   }
   return text;
 }
