@@ -256,6 +256,11 @@ INSERT INTO attempts VALUES(1,1,1,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,0,
   0,-5010720361843248151);
 PRAGMA user_version=4;
 )";
+constexpr const char* kVersion5 = R"(
+CREATE TABLE totals(uid INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
+  sum INTEGER NOT NULL, PRIMARY KEY(uid, name)) WITHOUT ROWID;
+PRAGMA user_version=5;
+)";
 // The same job later.
 constexpr const char* kVersion4Rows = R"(
 REPLACE INTO progress VALUES(1,3,2,4.5,1700000000000005,'preempted',1,6694820401792842210);
@@ -337,7 +342,7 @@ std::string everything_in(const std::string& path) {
     return 0;
   };
   for (const std::string table : {"jobs", "progress", "attempts", "instances", "intents", "events",
-                                  "peaks", "turns", "journal"}) {
+                                  "peaks", "turns", "journal", "totals"}) {
     for (const std::string& sql :
          {"PRAGMA table_info(" + table + ")", "PRAGMA index_list(" + table + ")",
           "SELECT wr FROM pragma_table_list WHERE name='" + table + "'",
@@ -349,12 +354,12 @@ std::string everything_in(const std::string& path) {
   return text;
 }
 
-TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion4) {
+TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion5) {
   TemporaryFolder today;
   ASSERT_TRUE(opened(today.path())->commit(version3_rows()).ok());
   TemporaryFolder then;
   run_sql(store_file(then.path()),
-          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows + kVersion4);
+          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows + kVersion4 + kVersion5);
   EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
 
   Batch later;
