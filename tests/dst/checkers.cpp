@@ -40,6 +40,7 @@ void World::check_step() {
   if (unwritten_) return check_slices();
   check_jobs();
   check_claims();
+  check_totals();
   check_slices();
   check_processes();
   if (step_ % 20 == 0) check_store();
@@ -92,6 +93,26 @@ void World::check_jobs() {
           of(job.attempts[i].profile) <= of(last.profile)) {
         wrong(fmt::format("job {} was out of memory and is given no more", id));
       }
+    }
+  }
+}
+
+// What was counted never shrinks, whatever crashes and however many jobs are forgotten; and of every
+// job that ended one was counted.
+void World::check_totals() {
+  std::map<control::JobState, double> ended;
+  for (const auto& [key, value] : controller_->totals().all()) {
+    double& before = counted_[key];
+    if (value < before) wrong(fmt::format("the total {} of {} shrank", key.second, key.first));
+    before = value;
+    if (!key.second.starts_with("ended.")) continue;
+    ended[*control::job_state_of(std::string_view(key.second).substr(6))] += value;
+  }
+  for (std::size_t i = 0; i < control::kJobStates; ++i) {
+    const auto state = static_cast<JobState>(i);
+    if (!control::has_ended(state)) continue;
+    if (ended[state] < static_cast<double>(controller_->count(state))) {
+      wrong(fmt::format("jobs ended as {} without being counted", control::name_of(state)));
     }
   }
 }

@@ -159,6 +159,7 @@ class World {
   void check_rest();
   void check_jobs();
   void check_claims();
+  void check_totals();
   void check_cancelled(const control::Reply& reply);
   void check_preempted(const control::Turn& turn);
   void check_slices();
@@ -211,6 +212,7 @@ class World {
   std::set<JobNumber> acknowledged_;
   std::map<JobNumber, control::JobState> seen_;
   std::set<JobNumber> cancelled_;
+  std::map<control::Totals::Key, double> counted_;  // as of the last commit
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 
