@@ -97,8 +97,8 @@ void World::check_jobs() {
   }
 }
 
-// What was counted never shrinks, whatever crashes and however many jobs are forgotten; and of every
-// job that ended one was counted.
+// What was counted never shrinks, whatever crashes and however many jobs are forgotten; and of
+// every job that ended one was counted.
 void World::check_totals() {
   std::map<control::JobState, double> ended;
   for (const auto& [key, value] : controller_->totals().all()) {

@@ -190,6 +190,25 @@ TEST_F(Api, WhoMayNotUseTheSocketIsToldWhichGroupToJoin) {
   EXPECT_EQ(ask_through(0666), 0);
 }
 
+// promtool knows more rules than we do, and reads its standard input only.
+TEST_F(Api, PromtoolFindsNothingInTheMetricsButTheSpellingOfDcgm) {
+  if (run_to_end({"/bin/sh", "-c", "command -v promtool"}) != 0) GTEST_SKIP() << "no promtool";
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  partita({"wait", submit({"--", "/bin/true"})});
+  ASSERT_TRUE(reaches(submit({"--", "/bin/sleep", "99"}), "running"));
+  const std::string text = daemon_.ask("GET", "/metrics").body;
+  EXPECT_NE(text.find("job_id="), std::string::npos) << text;
+  const std::string path = folder_.path() + "/metrics";
+  std::ofstream(path) << text;
+  run_to_end({"/bin/sh", "-c", "promtool check metrics < " + path}, path + ".said");
+  const std::string said = read(path + ".said");
+  for (const std::string_view line : split(said, '\n')) {
+    const bool of_dcgm = line.empty() || line.find("camelCase") != std::string_view::npos;
+    EXPECT_TRUE(of_dcgm) << line;
+  }
+  partita({"cancel", "--state", "active"});
+}
+
 TEST_F(Api, SimulatedGpusAreSaidToBeSo) {
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
   EXPECT_NE(daemon_.said().find("SIMULATED GPUs"), std::string::npos) << daemon_.said();

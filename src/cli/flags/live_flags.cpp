@@ -219,9 +219,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Only jobs of this user, a name or a number.",
      .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "user"},
     {.name = "filter-state", .kind = ValueKind::kText, .metavar = "STATES",
-     .sentence = "Only jobs in one of these states, with commas between: queued, starting, running, "
-                 "restarting, cancelling, done, failed, cancelled, lost, or active for those that "
-                 "have not ended.",
+     .sentence = "Only jobs in one of these states, with commas between: queued, starting, "
+                 "running, restarting, cancelling, done, failed, cancelled, lost, or active for "
+                 "those that have not ended.",
      .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "state"},
     {.name = "filter-name", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Only jobs of this name; one's own, unless root asks.",
