@@ -181,8 +181,8 @@ Handled Service::submit(const Request& request, const Caller& caller,
     spec.name = control::name_of_program(spec.argv.front());
   }
   // One that is sent again may have been in time when it was first sent.
-  const bool again = controller_.knows_key(parsed->owner, parsed->key);
-  if (spec.deadline && *spec.deadline <= around_.now() && !again) {
+  const bool passed = spec.deadline && *spec.deadline <= around_.now();
+  if (passed && !controller_.knows_key(parsed->owner, parsed->key)) {
     return error_response(400,
                           fmt::format("deadline_s is {:.0f} and has passed; it is {:.0f} now",
                                       spec.deadline->to_seconds(), around_.now().to_seconds()));
