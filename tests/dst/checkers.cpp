@@ -117,18 +117,27 @@ void World::check_totals() {
   }
 }
 
-// What one request for several jobs says is stopped is, and what it refuses had ended before.
+// What one request for several jobs says is stopped is, and what it refuses had ended before or is
+// somebody else's, and only then.
 void World::check_cancelled(const control::Reply& reply) {
   if (reply.kind != control::Reply::Kind::kSomeCancelled) return;
+  const std::uint32_t caller = cancellers_.at(reply.ticket);
   for (const JobNumber id : reply.jobs) {
     const control::Job* job = controller_->find(id);
+    if (job != nullptr && job->owner.uid != caller) {
+      wrong(fmt::format("job {} was cancelled by another user", id));
+    }
     const bool stopped = job == nullptr || job->state() == JobState::kCancelled ||
                          job->state() == JobState::kCancelling;
     if (!stopped) wrong(fmt::format("job {} was said to be cancelled", id));
   }
   for (const control::Refusal& refusal : reply.refused) {
     const control::Job* job = controller_->find(refusal.job);
-    if (job != nullptr && !control::has_ended(job->state())) {
+    const bool others = job != nullptr && job->owner.uid != caller;
+    if (others != (refusal.kind == control::Refusal::Kind::kForbidden)) {
+      wrong(fmt::format("job {} is refused for another reason", refusal.job));
+    }
+    if (job != nullptr && !others && !control::has_ended(job->state())) {
       wrong(fmt::format("job {} is not cancelled: {}", refusal.job, refusal.message));
     }
   }

@@ -449,13 +449,18 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
   }
 }
 
-// Up to three in one request.
+// Up to three in one request of the owner of the first; those of others stay.
 void World::cancel_from(std::set<JobNumber>::const_iterator each,
                         std::vector<control::Input>& inputs) {
-  control::CancelJobs cancel{next_ticket_++, {}, 1000};
+  const control::Job* first = controller_->find(*each);
+  if (first == nullptr) return;
+  const std::uint32_t caller = first->owner.uid;
+  control::CancelJobs cancel{next_ticket_++, {}, caller};
+  cancellers_[cancel.ticket] = caller;
   for (; each != acknowledged_.end() && cancel.jobs.size() < 3; ++each) {
     cancel.jobs.push_back(*each);
-    cancelled_.insert(*each);
+    const control::Job* job = controller_->find(*each);
+    if (job != nullptr && job->owner.uid == caller) cancelled_.insert(*each);
   }
   inputs.emplace_back(std::move(cancel));
 }

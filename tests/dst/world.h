@@ -212,7 +212,8 @@ class World {
   std::set<JobNumber> acknowledged_;
   std::map<JobNumber, control::JobState> seen_;
   std::set<JobNumber> cancelled_;
-  std::map<control::Totals::Key, double> counted_;  // as of the last commit
+  std::map<control::Ticket, std::uint32_t> cancellers_;  // who asked to cancel several
+  std::map<control::Totals::Key, double> counted_;       // as of the last commit
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 
