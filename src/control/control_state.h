@@ -15,6 +15,7 @@
 #include "control/fleet.h"
 #include "control/jobs/job_table.h"
 #include "control/jobs/memory_needs.h"
+#include "control/jobs/queue_gates.h"
 #include "control/limits.h"
 #include "control/shared_queue.h"
 #include "control/turn_book.h"
@@ -79,6 +80,7 @@ struct ControlState {
   Fleet fleet;
   MemoryNeeds memory;
   JobTable jobs;
+  QueueGates gates;
   Claims claims;
   Policies owned;
   SharedQueue queue;

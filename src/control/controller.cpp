@@ -35,6 +35,7 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
   for (const Input& input : inputs) take(input);
+  flow_.settle();
   slices_.remove_vanished();
   moves_.serve_claims();
   if (state_.now >= moves_.next_look()) {

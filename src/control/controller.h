@@ -72,6 +72,7 @@ class Controller {
   void restore_policies();
   void seat_jobs();
   void settle_again();
+  void look_at_barred();
 
   ControlState state_;
   SliceRecords slices_;

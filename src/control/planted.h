@@ -26,7 +26,8 @@ namespace partita::control {
   X(journal_skips_quiet_turn) \
   X(take_slice_too_early)     \
   X(lose_claimant)            \
-  X(stop_without_saving)
+  X(stop_without_saving)      \
+  X(ignore_bars)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

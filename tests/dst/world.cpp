@@ -14,7 +14,7 @@ constexpr int kSubmissionsMax = 60;
 }  // namespace
 
 World::World(std::uint64_t seed, Rule rule)
-    : rng_(seed, 1), policy_rng_(seed, 2), seed_(seed), rule_(rule) {
+    : rng_(seed, 1), policy_rng_(seed, 2), steer_rng_(seed, 4), seed_(seed), rule_(rule) {
   draw_policy();
   slices_.resize(gpu_count_);
   lost_.resize(gpu_count_);
@@ -194,6 +194,7 @@ void World::carry_out(const control::Effect& effect) {
 }
 
 void World::launch(const control::Launch& launch) {
+  check_start(launch.start.key.job);
   Process& process = processes_[launch.start.key];
   if (process.begins_at != Micros{} || process.claimed) {
     wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));
@@ -388,6 +389,7 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
     }
     if (rule_ == Rule::kPays) draw_hurry(pending.spec);
+    if (rule_ == Rule::kSteered) draw_wishes(pending.spec);
     if (rule_ == Rule::kLookahead && policy_rng_.below(4) > 0) {
       pending.spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
     }
@@ -479,6 +481,7 @@ void World::turn(bool faults) {
   move_processes();
   std::vector<control::Input> inputs;
   if (faults) client_inputs(inputs);
+  if (faults && rule_ == Rule::kSteered) steer(inputs);
   device_inputs(inputs, faults);
   process_inputs(inputs);
   reading_inputs(inputs);

@@ -39,9 +39,9 @@ struct Faults {
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
-// deadline there, and the rule is any.
-// kShared: several users, with fair shares and reservations.
-enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared };
+// deadline there, and the rule is any. kShared: several users, with fair shares and reservations.
+// kSteered: jobs run after others, and clients and operators do to them what the interface allows.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kSteered };
 
 class World {
  public:
@@ -112,6 +112,9 @@ class World {
   // Who submits under that key.
   launch::Owner owner_of(const std::string& key) const;
   Result<control::Policies> make_policies(const control::Beginning& beginning);
+  void draw_wishes(control::JobSpec& spec);
+  void steer(std::vector<control::Input>& inputs);
+  void check_start(JobNumber job);
   void boot();
   void crash();
   void own_what_was_being_made();
@@ -160,6 +163,7 @@ class World {
 
   Rng rng_;
   Rng policy_rng_;
+  Rng steer_rng_;
   std::uint64_t seed_;
   Rule rule_;
   Faults faults_;

@@ -186,6 +186,11 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
      .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
      .verbs = set_of(Verb::kSubmit)},
+    {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
+     .sentence = "Start it when these jobs have ended: with :ok, the default, they have to succeed, "
+                 "else it is cancelled; with :any it does not matter how. May be given several "
+                 "times, and takes lists, as in 12,14-20:any.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,

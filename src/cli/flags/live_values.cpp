@@ -182,6 +182,22 @@ Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
   return numbers;
 }
 
+Result<std::vector<std::string>> parse_after(std::string_view text) {
+  std::vector<std::string> jobs;
+  for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view part : split(line, ',')) {
+      const auto colon = part.find(':');
+      const std::string how(colon == std::string_view::npos ? ":ok" : part.substr(colon));
+      const auto numbers = parse_job_numbers(part.substr(0, colon));
+      if (!numbers || (how != ":ok" && how != ":any")) {
+        return wanted(part, "the job to run after, such as 12, 12:any or 14-20:ok");
+      }
+      for (const std::int64_t number : *numbers) jobs.push_back(std::to_string(number) + how);
+    }
+  }
+  return jobs;
+}
+
 Result<std::vector<std::string>> split_command(std::string_view text) {
   std::vector<std::string> words;
   std::string word;

@@ -149,6 +149,7 @@ std::string wishes_text(const Json& job) {
   }
   if (!times.empty()) line("takes", times);
   if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
+  if (!job["after"].empty()) line("after", joined(job["after"]));
   if (job["comment"].is_string()) line("comment", job["comment"].get<std::string>());
   return text;
 }

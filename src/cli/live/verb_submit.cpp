@@ -73,6 +73,7 @@ Result<Json> body_of(const Values& values) {
   if (values.is_set("job-checkpoint")) {
     body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
   }
+  if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
   if (values.is_set("comment")) body["comment"] = values.text("comment");
   body["array"] = values.count("array");
   body["key"] = fresh_key();

@@ -291,7 +291,8 @@ void Attempts::take(const Cancel& cancel) {
   state_.turn.reply(cancel.ticket, Reply::Kind::kCancelled, {job->id});
   if (job->state() == JobState::kCancelled || job->state() == JobState::kCancelling) return;
   if (job->state() == JobState::kQueued) {
-    if (!state_.claims.has(job->id)) state_.policies.withdraw(state_.view, job->handle);
+    const bool known = job->handle.valid() && !state_.claims.has(job->id);
+    if (known) state_.policies.withdraw(state_.view, job->handle);
     return flow_.end(*job, JobState::kCancelled, "by its owner, while it waited");
   }
   flow_.forget_claim(*job);

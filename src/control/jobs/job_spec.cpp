@@ -131,6 +131,22 @@ Status check_environment(const JobSpec& spec, const Limits& limits) {
   return {};
 }
 
+Status check_dependencies(const JobSpec& spec) {
+  if (spec.after.size() > kDependenciesMax) {
+    return Error{
+        fmt::format("after names {} jobs; wanted at most {}", spec.after.size(), kDependenciesMax)};
+  }
+  for (const std::string& each : spec.after) {
+    if (!parse_dependency(each)) {
+      return Error{
+          fmt::format("after has '{}'; wanted the number of a job, as in 12, 12:ok or "
+                      "12:any",
+                      each.substr(0, 64))};
+    }
+  }
+  return {};
+}
+
 // Between two sizes that are known, a straight line of log time over log size; beyond them, work
 // that spreads evenly over the compute slices.
 double seconds_on(const JobSpec& spec, std::size_t size) {
@@ -155,6 +171,15 @@ double seconds_on(const JobSpec& spec, std::size_t size) {
 }
 
 }  // namespace
+
+std::optional<Dependency> parse_dependency(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto number = parse_int(text.substr(0, colon));
+  if (!number || *number < 1) return {};
+  const std::string_view how = colon == std::string_view::npos ? "ok" : text.substr(colon + 1);
+  if (how != "ok" && how != "any") return {};
+  return Dependency{{*number}, how == "any"};
+}
 
 Status check_spec(const JobSpec& spec, const Limits& limits) {
   if (spec.argv.empty() || spec.argv[0].empty()) return Error{"there is no program to run"};
@@ -183,6 +208,7 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
     return Error{fmt::format("a time limit of {:g} s; at most {:g} s here",
                              spec.time_limit->to_seconds(), most.to_seconds())};
   }
+  if (const Status after = check_dependencies(spec); !after) return after;
   return check_environment(spec, limits);
 }
 

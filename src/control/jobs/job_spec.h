@@ -30,6 +30,7 @@ struct JobSpec {
   std::vector<std::string> checkpoint;  // a command; empty: none
   std::optional<Micros> time_limit;     // of each attempt
   std::optional<std::string> comment;   // for people
+  std::vector<std::string> after;       // dependencies, as parse_dependency() reads them
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -74,9 +75,24 @@ struct JobSpec {
                 .shown = Shown::kInLists,
                 .line = true},
           spec.comment);
+    visit(Field{.name = "after",
+                .doc = "Jobs that have to end before it starts: NUMBER or NUMBER:ok, which has to "
+                       "succeed, or NUMBER:any",
+                .encoding = Encoding::kNamed},
+          spec.after);
   }
   bool operator==(const JobSpec&) const = default;
 };
+
+// A job that has to end before another starts.
+struct Dependency {
+  JobNumber job;
+  bool any = false;  // however it ends; else it has to succeed
+};
+inline constexpr std::size_t kDependenciesMax = 1'000;  // of one job
+
+// "12", "12:ok", "12:any"; nothing for another text.
+std::optional<Dependency> parse_dependency(std::string_view text);
 
 // Why it cannot be accepted: names, sizes, bytes that no program could be given.
 Status check_spec(const JobSpec& spec, const Limits& limits);

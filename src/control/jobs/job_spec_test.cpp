@@ -32,6 +32,7 @@ JobSpec random_spec(Rng& rng) {
   for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
   if (rng.below(2) == 0) spec.time_limit = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   if (rng.below(3) == 0) spec.comment = random_bytes(rng, 30);
+  for (std::uint64_t i = rng.below(4) / 2; i > 0; --i) spec.after.push_back(random_bytes(rng, 9));
   return spec;
 }
 
@@ -65,6 +66,27 @@ TEST(JobSpec, ItsTextIsWhatOlderProgramsWrote) {
       encode_spec(spec),
       "5:spec21:27:./train6:--fast1:13:A=b4:/"
       "tmp5:train4:9.6216:170000000000000010:12000000000:0:0:9:3000000001:24:save3:now8:60000000");
+}
+
+TEST(JobSpec, ADependencyIsANumberAndHowItHasToEnd) {
+  EXPECT_EQ(parse_dependency("12")->job, JobNumber{12});
+  EXPECT_FALSE(parse_dependency("12")->any);
+  EXPECT_FALSE(parse_dependency("12:ok")->any);
+  EXPECT_TRUE(parse_dependency("12:any")->any);
+  for (const char* wrong : {"", "0", "-1", "12:", "12:never", "twelve", ":ok", "12:ok:ok"}) {
+    EXPECT_FALSE(parse_dependency(wrong)) << wrong;
+  }
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  spec.after = {"12:any", "x"};
+  EXPECT_EQ(check_spec(spec, {}).error().message,
+            "after has 'x'; wanted the number of a job, as in 12, 12:ok or 12:any");
+  spec.after.assign(kDependenciesMax, "12");
+  EXPECT_TRUE(check_spec(spec, {}).ok());
+  spec.after.emplace_back("12");
+  EXPECT_EQ(check_spec(spec, {}).error().message, "after names 1001 jobs; wanted at most 1000");
 }
 
 TEST(JobSpec, ACommentStandsByItsNameBehindTheRest) {

@@ -30,10 +30,11 @@ struct Job {
   JobSpec spec;
   store::JobProgress progress;
   std::vector<store::AttemptRow> attempts;  // attempts[i].number is i + 1
-  cluster::JobHandle handle;                // valid until it ends
+  cluster::JobHandle handle;                // valid while policies may know of it
   MemoryTrend trend;                        // of the present attempt
   double work_left = 1;                     // when it was last stopped after a checkpoint
   double believed = 1;                      // its length, in times it was said to take
+  bool barred = false;                      // waits, and may not start yet (queue_gates.h)
 
   JobState state() const { return static_cast<JobState>(progress.state); }
   // The present one. REQUIRES: it has begun.

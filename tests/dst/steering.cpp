@@ -1,0 +1,39 @@
+// What clients and operators do to a queue that is steered, and what must hold there.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dst/world.h"
+
+namespace partita::dst {
+
+using control::JobState;
+
+void World::draw_wishes(control::JobSpec& spec) {
+  for (std::uint64_t i = steer_rng_.below(3); i > 0 && !acknowledged_.empty(); --i) {
+    const auto nth = static_cast<long>(steer_rng_.below(acknowledged_.size()));
+    const JobNumber before = *std::next(acknowledged_.begin(), nth);
+    spec.after.push_back(
+        fmt::format("{}{}", before.value, steer_rng_.below(2) == 0 ? ":any" : ":ok"));
+  }
+}
+
+void World::steer(std::vector<control::Input>&) {}
+
+// I14: when a job starts, those it runs after have ended, and well where they had to.
+void World::check_start(JobNumber id) {
+  const control::Job* job = controller_->find(id);
+  if (job == nullptr) return;
+  for (const std::string& text : job->spec.after) {
+    const auto dependency = control::parse_dependency(text);
+    const control::Job* before = controller_->find(dependency->job);
+    if (before == nullptr) continue;
+    const bool good =
+        dependency->any ? control::has_ended(before->state()) : before->state() == JobState::kDone;
+    if (good) continue;
+    wrong(fmt::format("job {} starts after {}, which is {}", id, text,
+                      control::name_of(before->state())));
+  }
+}
+
+}  // namespace partita::dst

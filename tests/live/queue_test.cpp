@@ -1,0 +1,53 @@
+// The queue as its users steer it: what waits for what, and who may change it.
+#include "live/live_fixture.h"
+
+namespace partita::live_test {
+namespace {
+
+// One GPU, which a job of 30 GiB takes as a whole.
+class Queue : public Live {
+ protected:
+  Queue() : Live("simulated:1xa100-40gb,change-time=0.1") {}
+
+  void SetUp() override { ASSERT_TRUE(daemon_.start()) << daemon_.said(); }
+
+  bool reaches(const std::string& id, const std::string& state) {
+    for (int i = 0; i < 500; ++i) {
+      if (job(id)["state"] == state) return true;
+      ::usleep(20'000);
+    }
+    return false;
+  }
+  // A job that runs until the file is there.
+  std::string submit_until(const std::string& file, std::vector<std::string> words = {}) {
+    const std::string wait = "while [ ! -e " + file + " ]; do sleep 0.05; done";
+    for (const char* word : {"--", "/bin/sh", "-c"}) words.emplace_back(word);
+    words.push_back(wait);
+    return submit(std::move(words));
+  }
+  void touch(const std::string& file) { std::ofstream(file) << "\n"; }
+};
+
+TEST_F(Queue, JobsRunAfterOthersAndOnlyIfThoseSucceeded) {
+  const std::string go = folder_.path() + "/go";
+  const std::string first = submit_until(go);
+  const std::string bad = submit({"--after", first, "--", "/bin/false"});
+  const std::string never = submit({"--after", bad + ":ok", "--", "/bin/true"});
+  const std::string any = submit({"--after", bad + ":any," + first, "--", "/bin/true"});
+  EXPECT_EQ(job(bad)["reason"], "waits for job 1 to succeed");
+  EXPECT_EQ(job(bad)["after"], Json({"1:ok"}));
+  EXPECT_NE(partita({"job", any}).find("after       2:any 1:ok\n"), std::string::npos);
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  EXPECT_EQ(job(never)["state"], "queued");
+  touch(go);
+  partita({"wait", any});
+  EXPECT_EQ(job(bad)["state"], "failed");
+  EXPECT_EQ(job(never)["state"], "cancelled");
+  EXPECT_EQ(job(never)["reason"], "job 2, which had to succeed first, is failed");
+  EXPECT_NE(partita({"submit", "--after", "99", "--", "/bin/true"}, 2).find("there is none"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace partita::live_test
