@@ -37,6 +37,12 @@ constexpr std::array kRoutes = std::to_array<Route>({
      "Figures as Prometheus reads them", kAll, Scope::kRead},
     {RouteId::kOpenApi, "GET", "/v1/openapi.json", "openapi",
      "This interface as OpenAPI 3.0", kAll, Scope::kRead},
+    {RouteId::kHoldJob, "POST", "/v1/jobs/{id}/hold", "hold_job",
+     "Keep a waiting job from starting, or one that runs from starting again", kNotOthers,
+     Scope::kSubmit},
+    {RouteId::kReleaseJob, "POST", "/v1/jobs/{id}/release", "release_job",
+     "Let a job that is held start; what an admin held, an admin releases", kNotOthers,
+     Scope::kSubmit},
 });
 // clang-format on
 
@@ -92,6 +98,8 @@ Content content_of(RouteId route) {
   switch (route) {
     case RouteId::kSubmit:
     case RouteId::kCancelJob:
+    case RouteId::kHoldJob:
+    case RouteId::kReleaseJob:
       return {kJson, list_schema("jobs", {{"type", "integer"}})};
     case RouteId::kListJobs:
       return {kJson, list_schema("jobs", {{"anyOf",

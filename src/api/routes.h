@@ -27,6 +27,8 @@ enum class RouteId : std::uint8_t {
   kEvents,
   kMetrics,
   kOpenApi,
+  kHoldJob,
+  kReleaseJob,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.

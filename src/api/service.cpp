@@ -68,6 +68,10 @@ Handled Service::handle(const Request& request, const Caller& caller,
           json_of(control::whole_view_of(controller_, *job, around_.events(job->id, kEventsMax))));
     case RouteId::kCancelJob:
       return Handled(control::Input(control::Cancel{ticket, match.job}));
+    case RouteId::kHoldJob:
+    case RouteId::kReleaseJob:
+      return Handled(control::Input(control::Hold{
+          ticket, match.job, match.route->id == RouteId::kHoldJob, caller.admin && !owner}));
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -128,7 +132,8 @@ Handled Service::submit(const Request& request, const Caller& caller,
 Response Service::response_to(const control::Reply& reply) const {
   switch (reply.kind) {
     case control::Reply::Kind::kAccepted:
-    case control::Reply::Kind::kCancelled: {
+    case control::Reply::Kind::kCancelled:
+    case control::Reply::Kind::kDone: {
       Json json;
       json["jobs"] = json_of(reply.jobs);
       return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
@@ -139,6 +144,8 @@ Response Service::response_to(const control::Reply& reply) const {
       return error_response(409, reply.message);
     case control::Reply::Kind::kRefused:
       return error_response(400, reply.message);
+    case control::Reply::Kind::kForbidden:
+      return error_response(403, reply.message);
     case control::Reply::Kind::kFull:
       return error_response(429, reply.message);
   }

@@ -38,6 +38,8 @@ class JsonReader {
   void read(const Field& field, const AnyJson& json, T& value) {
     if constexpr (kIsOptional<T>) {
       if (!json.is_null()) read(field, json, value.emplace());
+    } else if constexpr (std::same_as<T, bool>) {
+      if (wanted(json.is_boolean(), field, json, "true or false")) value = json.get<bool>();
     } else if constexpr (std::same_as<T, std::string>) {
       if (wanted(json.is_string(), field, json, "a text")) value = json.get<T>();
     } else if constexpr (kIsList<T>) {

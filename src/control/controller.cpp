@@ -62,6 +62,7 @@ void Controller::take(const Input& input) {
   std::visit(
       Dispatch{[this](const Submit& each) { flow_.take(each); },
                [this](const Cancel& each) { attempts_.take(each); },
+               [this](const Hold& each) { flow_.take(each); },
                [this](const launch::Report& each) { attempts_.take(each); },
                [this](const CreateDone& each) { slices_.take(each); },
                [this](const DestroyDone& each) { slices_.take(each); },

@@ -40,6 +40,16 @@ struct Cancel {
   static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
 };
 
+// A job is not to start until it is released, or is released.
+struct Hold {
+  Ticket ticket = 0;
+  JobNumber job;
+  bool hold = true;
+  bool admin = false;  // it is somebody else's job; an owner cannot undo that
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job, self.hold, self.admin); }
+};
+
 // An instance was made, or was not.
 struct CreateDone {
   GpuId gpu;
@@ -122,12 +132,21 @@ struct SliceFault {
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark>;
+                           Inventory, GpuHealth, SliceFault, Remark, Hold>;
 
 // ---- out
 
 struct Reply {
-  enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull, kCancelled };
+  enum class Kind : std::uint8_t {
+    kAccepted,
+    kNotFound,
+    kConflict,
+    kRefused,
+    kFull,
+    kCancelled,
+    kDone,
+    kForbidden,
+  };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
   std::vector<JobNumber> jobs;

@@ -41,6 +41,9 @@ enum class AttemptOutcome : std::int64_t {
   kLost = 5,  // its process or its machine vanished
 };
 
+// Who keeps a job from starting.
+enum class Held : std::int64_t { kNo = 0, kByOwner = 1, kByAdmin = 2 };
+
 // What changes during the life of a job.
 struct JobProgress {
   JobNumber id;
@@ -50,6 +53,7 @@ struct JobProgress {
   std::int64_t changed_us = 0;
   std::string reason;  // why it is in that state
   StopCause stop_cause = StopCause::kNone;
+  Held held = Held::kNo;
 
   static constexpr Table kTable{"progress"};
   static void fields(auto& row, auto&& visit) {
@@ -57,6 +61,7 @@ struct JobProgress {
                 row.need_gib, "changed_us", row.changed_us, "reason", row.reason);
     visit(Field{.name = "stop_cause", .encoding = Encoding::kNamed, .digest = false},
           row.stop_cause);
+    visit(Field{.name = "held", .encoding = Encoding::kNamed}, row.held);
   }
   bool operator==(const JobProgress&) const = default;
 };

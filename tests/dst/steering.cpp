@@ -16,14 +16,35 @@ void World::draw_wishes(control::JobSpec& spec) {
     spec.after.push_back(
         fmt::format("{}{}", before.value, steer_rng_.below(2) == 0 ? ":any" : ":ok"));
   }
+  spec.hold = steer_rng_.below(8) == 0;
 }
 
-void World::steer(std::vector<control::Input>&) {}
+void World::steer(std::vector<control::Input>& inputs) {
+  if (acknowledged_.empty()) return;
+  const auto nth = static_cast<long>(steer_rng_.below(acknowledged_.size()));
+  const JobNumber job = *std::next(acknowledged_.begin(), nth);
+  const bool admin = steer_rng_.below(4) == 0;
+  if (steer_rng_.below(15) == 0) {
+    inputs.push_back(control::Hold{next_ticket_++, job, true, admin});
+  } else if (steer_rng_.below(15) == 0) {
+    inputs.push_back(control::Hold{next_ticket_++, job, false, admin});
+  }
+}
 
-// I14: when a job starts, those it runs after have ended, and well where they had to.
+// So that all jobs can end.
+void World::let_go(std::vector<control::Input>& inputs) {
+  for (const auto& [id, job] : controller_->jobs()) {
+    if (job.progress.held == store::Held::kNo || control::has_ended(job.state())) continue;
+    inputs.push_back(control::Hold{next_ticket_++, id, false, true});
+  }
+}
+
+// I14: when a job starts, those it runs after have ended, and well where they had to, and it is not
+// held.
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);
   if (job == nullptr) return;
+  if (job->progress.held != store::Held::kNo) wrong(fmt::format("job {} is held and starts", id));
   for (const std::string& text : job->spec.after) {
     const auto dependency = control::parse_dependency(text);
     const control::Job* before = controller_->find(dependency->job);

@@ -487,6 +487,7 @@ void World::turn(bool faults) {
   reading_inputs(inputs);
   if (faults) mischief(inputs);
   if (!faults) {
+    let_go(inputs);
     for (auto& [key, pending] : unanswered_) {
       if (pending.ticket != 0) continue;
       pending.ticket = next_ticket_++;

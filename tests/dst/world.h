@@ -114,6 +114,7 @@ class World {
   Result<control::Policies> make_policies(const control::Beginning& beginning);
   void draw_wishes(control::JobSpec& spec);
   void steer(std::vector<control::Input>& inputs);
+  void let_go(std::vector<control::Input>& inputs);
   void check_start(JobNumber job);
   void boot();
   void crash();

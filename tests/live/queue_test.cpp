@@ -49,5 +49,24 @@ TEST_F(Queue, JobsRunAfterOthersAndOnlyIfThoseSucceeded) {
             std::string::npos);
 }
 
+TEST_F(Queue, AHeldJobStartsWhenItIsReleased) {
+  const std::string id = submit({"--hold", "--", "/bin/true"});
+  EXPECT_EQ(job(id)["reason"], "held by its owner");
+  EXPECT_NE(partita({"queue"}).find("held by its owner"), std::string::npos);
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  EXPECT_EQ(job(id)["state"], "queued");
+  if (::getuid() == 0) {
+    EXPECT_EQ(as_nobody([&] {
+                return run_to_end({program(), "release", id, "--socket", daemon_.socket()});
+              }),
+              4);
+  }
+  EXPECT_EQ(partita({"release", id, "--json"}), "{\n  \"released\": [\n    1\n  ]\n}\n");
+  partita({"wait", id});
+  partita({"hold", id}, 1);
+  partita({"hold", "99"}, 1);
+}
+
 }  // namespace
 }  // namespace partita::live_test

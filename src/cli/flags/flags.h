@@ -44,6 +44,8 @@ enum class Verb : std::uint8_t {
   kQueue,
   kJob,
   kCancel,
+  kHold,
+  kRelease,
   kLogs,
   kWait,
   kTop,

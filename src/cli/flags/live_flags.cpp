@@ -12,8 +12,10 @@
 namespace partita::cli {
 namespace {
 
-constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
-constexpr VerbSet kClients = kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
+constexpr VerbSet kJobVerbs =
+    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kLogs, Verb::kWait);
+constexpr VerbSet kClients =
+    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
 
 // One of each kind at most.
 Result<std::vector<api::Address>> parse_listen(std::string_view text) {
@@ -191,6 +193,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "else it is cancelled; with :any it does not matter how. May be given several "
                  "times, and takes lists, as in 12,14-20:any.",
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
+    {.name = "hold", .kind = ValueKind::kSwitch,
+     .sentence = "Do not start it until `partita release`.", .verbs = set_of(Verb::kSubmit)},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,
@@ -205,7 +209,7 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
-     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
+     .sentence = "Number of the job; job and logs take one, the others several, as in 12,14-20.",
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),

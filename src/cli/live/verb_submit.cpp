@@ -74,6 +74,7 @@ Result<Json> body_of(const Values& values) {
     body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
   }
   if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
+  if (values.has_switch("hold")) body["hold"] = true;
   if (values.is_set("comment")) body["comment"] = values.text("comment");
   body["array"] = values.count("array");
   body["key"] = fresh_key();

@@ -71,6 +71,10 @@ Line line_of(const ReplayedTurn&, const control::Reading& reading) {
   return {reading.power_w ? text + fmt::format(" {:.0f} W", *reading.power_w) : text};
 }
 
+Line line_of(const ReplayedTurn&, const control::Hold& hold) {
+  return {fmt::format("{} job {}", hold.hold ? "hold" : "release", hold.job), hold.job};
+}
+
 Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
   return {fmt::format("GPU {} has {} slices", inventory.gpu.value, inventory.instances.size())};
 }
@@ -115,7 +119,8 @@ Line line_of(const ReplayedTurn& turn, const control::Destroy& destroy) {
 Line line_of(const control::Reply& reply) {
   const JobNumber job = reply.jobs.size() == 1 ? reply.jobs.front() : kNoJob;
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
-                    reply.kind == control::Reply::Kind::kCancelled;
+                    reply.kind == control::Reply::Kind::kCancelled ||
+                    reply.kind == control::Reply::Kind::kDone;
   if (!good) return {"refuse: " + reply.message};
   return {job != kNoJob ? fmt::format("answer: job {}", job)
                         : fmt::format("answer: {} jobs", reply.jobs.size()),

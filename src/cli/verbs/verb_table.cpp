@@ -163,6 +163,13 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kCancel, "cancel", run_cancel, "stop jobs",
      "A job that runs gets SIGTERM, and SIGKILL ten seconds later.",
      "partita cancel 12\npartita cancel 12,14-20"},
+    {Verb::kHold, "hold", run_hold, "keep jobs from starting",
+     "A job that waits does not start until it is released; one that runs goes on, and does not "
+     "start again when it is stopped. What an admin holds, an admin releases.",
+     "partita hold 12\npartita hold 12,14-20 --json"},
+    {Verb::kRelease, "release", run_release, "let jobs that are held start",
+     "Of jobs that were held, or submitted with --hold.",
+     "partita release 12\npartita release 12,14-20 --json"},
     {Verb::kLogs, "logs", run_logs, "what a job wrote",
      "Standard output and standard error of all its attempts, in order.",
      "partita logs 12\npartita logs -f 12"},

@@ -56,11 +56,39 @@ void JobFlow::take(const Submit& submit) {
   state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, std::move(ids));
 }
 
+// Of a job that runs it counts when it waits again.
+void JobFlow::take(const Hold& hold) {
+  Job* job = state_.jobs.find(hold.job);
+  if (job == nullptr) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kNotFound, {},
+                             fmt::format("there is no job {}", hold.job));
+  }
+  if (has_ended(job->state())) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kConflict, {},
+                             fmt::format("job {} has ended: {}", job->id, name_of(job->state())));
+  }
+  store::Held& held = job->progress.held;
+  if (!hold.hold && held == store::Held::kByAdmin && !hold.admin) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kForbidden, {},
+                             fmt::format("job {} is held by an admin, who releases it", job->id));
+  }
+  state_.turn.reply(hold.ticket, Reply::Kind::kDone, {job->id});
+  const store::Held by = hold.admin ? store::Held::kByAdmin : store::Held::kByOwner;
+  const store::Held wanted = hold.hold ? std::max(held, by) : store::Held::kNo;
+  if (held == wanted) return;
+  held = wanted;
+  state_.turn.touch(*job);
+  state_.turn.event(job->id, hold.hold ? "held" : "released",
+                    hold.admin ? "by an admin" : "by its owner");
+  look_at(*job);
+}
+
 Job& JobFlow::add(const Submit& submit) {
   Job& job = state_.jobs.add(submit.owner, submit.key, submit.spec, state_.now);
   const double need = state_.memory.first_need(submit.spec, submit.owner);
   job.progress.need_gib = need;
   job.progress.reason = "submitted";
+  if (submit.spec.hold) job.progress.held = store::Held::kByOwner;
   state_.turn.add_new(job);
   const bool from_history = !submit.spec.memory_gib && need > 0;
   state_.turn.event(job.id, "submitted",

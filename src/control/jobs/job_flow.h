@@ -12,6 +12,7 @@ class JobFlow {
   explicit JobFlow(ControlState& state) : state_(state) {}
 
   void take(const Submit& submit);
+  void take(const Hold& hold);
 
   // `cause`: of a restart, and of nothing else.
   void move_to(Job& job, JobState to, std::string reason,

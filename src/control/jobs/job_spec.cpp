@@ -83,6 +83,7 @@ class CheckField {
     if (value > 0 && value <= field.most) return;
     refuse("{} is {:g}; wanted above 0 and at most {:.15g}", field.name, value, field.most);
   }
+  void operator()(const Field&, bool) {}
   void operator()(const Field& field, Micros value) { (*this)(field, value.to_seconds()); }
   void operator()(const Field& field, const std::string& value) {
     if (static_cast<double>(value.size()) > field.most) {

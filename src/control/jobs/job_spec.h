@@ -31,6 +31,7 @@ struct JobSpec {
   std::optional<Micros> time_limit;     // of each attempt
   std::optional<std::string> comment;   // for people
   std::vector<std::string> after;       // dependencies, as parse_dependency() reads them
+  bool hold = false;                    // until it is released
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -80,6 +81,10 @@ struct JobSpec {
                        "succeed, or NUMBER:any",
                 .encoding = Encoding::kNamed},
           spec.after);
+    visit(Field{.name = "hold",
+                .doc = "It does not start until it is released",
+                .encoding = Encoding::kNamed},
+          spec.hold);
   }
   bool operator==(const JobSpec&) const = default;
 };

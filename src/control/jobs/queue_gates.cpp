@@ -57,6 +57,8 @@ void QueueGates::note_ended(const Job& job) {
 }
 
 std::optional<QueueGates::Bar> QueueGates::bar_of(const JobTable& jobs, const Job& job) const {
+  if (job.progress.held == store::Held::kByOwner) return Bar{"held by its owner"};
+  if (job.progress.held == store::Held::kByAdmin) return Bar{"held by an admin"};
   return bar_of_dependencies(jobs, job);
 }
 
