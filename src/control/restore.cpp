@@ -69,8 +69,13 @@ void Controller::seat_jobs() {
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
     state_.gates.add(job);
+    if (holds_slice(job.state())) state_.gates.note_admitted(job);
+  }
+  for (auto& [id, job] : state_.jobs.all()) {
+    if (has_ended(job.state())) continue;
     job.barred = job.state() == JobState::kQueued && state_.gates.bar_of(state_.jobs, job);
     if (job.barred) continue;
+    state_.gates.note_admitted(job);
     flow_.give_handle(job);
     if (job.state() != JobState::kQueued) slices_.seat(job);
   }

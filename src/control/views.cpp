@@ -70,6 +70,9 @@ void fill_own(const Job& job, OwnJob<Attempts>& view) {
   view.reason = job.progress.reason;
   view.need_gib = job.progress.need_gib;
   view.spec = &job.spec;
+  if (job.array_job == kNoJob) return;
+  view.array_job = job.array_job;
+  view.array_index = job.array_index;
 }
 
 SliceView view_of(const Controller& controller, GpuId gpu, mig::Placement placement,

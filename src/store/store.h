@@ -74,11 +74,17 @@ struct JobRow {
   std::string name;
   std::string key;   // of the submission; the same key of one owner is the same job
   std::string spec;  // what to run, as the owner of the store writes it
+  JobNumber array_job;            // the first of its array; kNoJob: it is in none
+  std::int64_t array_index = 0;  // from 0
 
   static constexpr Table kTable{"jobs", 1, true};
   static void fields(auto& row, auto&& visit) {
     visit_named(visit, "progress", row.progress, "submitted_us", row.submitted_us, "uid", row.uid,
                 "gid", row.gid, "name", row.name, "key", row.key, "spec", row.spec);
+    // Digests of older journals lack them.
+    visit(Field{.name = "array_job", .encoding = Encoding::kNamed, .digest = false}, row.array_job);
+    visit(Field{.name = "array_index", .encoding = Encoding::kNamed, .digest = false},
+          row.array_index);
   }
   bool operator==(const JobRow&) const = default;
 };

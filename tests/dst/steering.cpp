@@ -17,6 +17,9 @@ void World::draw_wishes(control::JobSpec& spec) {
         fmt::format("{}{}", before.value, steer_rng_.below(2) == 0 ? ":any" : ":ok"));
   }
   spec.hold = steer_rng_.below(8) == 0;
+  if (steer_rng_.below(2) == 0) {
+    spec.array_limit = 1 + static_cast<std::int64_t>(steer_rng_.below(2));
+  }
 }
 
 void World::steer(std::vector<control::Input>& inputs) {
@@ -39,12 +42,20 @@ void World::let_go(std::vector<control::Input>& inputs) {
   }
 }
 
-// I14: when a job starts, those it runs after have ended, and well where they had to, and it is not
-// held.
+// I14: when a job starts, those it runs after have ended, and well where they had to, it is not held,
+// and of its array no more run than may.
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);
   if (job == nullptr) return;
   if (job->progress.held != store::Held::kNo) wrong(fmt::format("job {} is held and starts", id));
+  std::int64_t running = 0;
+  for (const auto& [other_id, other] : controller_->jobs()) {
+    const bool same = job->array_job != kNoJob && other.array_job == job->array_job;
+    if (same && control::holds_slice(other.state())) ++running;
+  }
+  if (job->spec.array_limit && running > *job->spec.array_limit) {
+    wrong(fmt::format("{} jobs of array {} run at once", running, job->array_job));
+  }
   for (const std::string& text : job->spec.after) {
     const auto dependency = control::parse_dependency(text);
     const control::Job* before = controller_->find(dependency->job);

@@ -68,5 +68,18 @@ TEST_F(Queue, AHeldJobStartsWhenItIsReleased) {
   partita({"hold", "99"}, 1);
 }
 
+TEST_F(Queue, OfAnArrayNoMoreRunThanItsLimitAndEachKnowsItsIndex) {
+  const std::string log = folder_.path() + "/log";
+  const std::string script =
+      "echo $PARTITA_ARRAY_JOB.$PARTITA_ARRAY_INDEX begin >> " + log + "; sleep 0.2; echo end >> " +
+      log;
+  submit({"--array", "4%1", "--mem", "2G", "--", "/bin/sh", "-c", script});
+  EXPECT_EQ(job("4")["reason"], "of the array 1 at most 1 run at once");
+  EXPECT_EQ(job("4")["array_index"], 3);
+  EXPECT_NE(partita({"job", "4"}).find("index 3 of array 1, at most 1 at once"), std::string::npos);
+  partita({"wait", "1-4"});
+  EXPECT_EQ(read(log), "1.0 begin\nend\n1.1 begin\nend\n1.2 begin\nend\n1.3 begin\nend\n");
+}
+
 }  // namespace
 }  // namespace partita::live_test

@@ -185,9 +185,11 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
      .sentence = "A line of text for people; job and queue --json show it.",
      .verbs = set_of(Verb::kSubmit)},
-    {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
-     .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
-     .verbs = set_of(Verb::kSubmit)},
+    {.name = "array", .kind = ValueKind::kText, .metavar = "N[%LIMIT]", .default_text = "1",
+     .sentence = "Submit it so many times, at most 10000; with a limit, so many run at once. Each "
+                 "gets PARTITA_ARRAY_INDEX, from 0, and PARTITA_ARRAY_JOB, the number of the "
+                 "first.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_array>},
     {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
      .sentence = "Start it when these jobs have ended: with :ok, the default, they have to succeed, "
                  "else it is cancelled; with :any it does not matter how. May be given several "

@@ -198,6 +198,22 @@ Result<std::vector<std::string>> parse_after(std::string_view text) {
   return jobs;
 }
 
+Result<ArrayShape> parse_array(std::string_view text) {
+  const auto percent = text.find('%');
+  const auto jobs = parse_int(text.substr(0, percent));
+  const bool limited = percent != std::string_view::npos;
+  const auto limit = limited ? parse_int(text.substr(percent + 1)) : jobs;
+  const auto most = static_cast<std::int64_t>(kRangeJobsMax);
+  if (!jobs || *jobs < 1 || *jobs > most || !limit || *limit < 1 || *limit > most) {
+    return wanted(text, fmt::format("1 to {} jobs, and after a % how many run at once, such as "
+                                    "100 or 100%8",
+                                    most));
+  }
+  ArrayShape shape{static_cast<std::uint64_t>(*jobs), {}};
+  if (limited) shape.limit = static_cast<std::uint64_t>(*limit);
+  return shape;
+}
+
 Result<std::vector<std::string>> split_command(std::string_view text) {
   std::vector<std::string> words;
   std::string word;

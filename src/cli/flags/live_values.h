@@ -45,6 +45,13 @@ Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text);
 // daemon takes it.
 Result<std::vector<std::string>> parse_after(std::string_view text);
 
+// "100", "100%8": an array of so many jobs, and how many of them run at once.
+struct ArrayShape {
+  std::uint64_t jobs = 1;
+  std::optional<std::uint64_t> limit;
+};
+Result<ArrayShape> parse_array(std::string_view text);
+
 // Words as a shell would split them, quotes and backslashes included; nothing is expanded.
 Result<std::vector<std::string>> split_command(std::string_view text);
 

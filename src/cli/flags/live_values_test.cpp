@@ -51,6 +51,12 @@ TEST(LiveValues, SizesJobsAndCommandsAreRead) {
   for (const char* wrong : {"", "12:never", "12:", "x", "12,"}) {
     EXPECT_FALSE(parse_after(wrong).ok()) << wrong;
   }
+  EXPECT_EQ(parse_array("100%8")->jobs, 100U);
+  EXPECT_EQ(parse_array("100%8")->limit, 8U);
+  EXPECT_FALSE(parse_array("100")->limit);
+  for (const char* wrong : {"0", "10001", "5%0", "5%", "%5", "x", "1.5"}) {
+    EXPECT_FALSE(parse_array(wrong).ok()) << wrong;
+  }
   EXPECT_EQ(*split_command("save 'a b' \"c\\\"d\" e\\ f"),
             (std::vector<std::string>{"save", "a b", "c\"d", "e f"}));
   EXPECT_FALSE(split_command("save 'a").ok());

@@ -76,7 +76,9 @@ Result<Json> body_of(const Values& values) {
   if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
   if (values.has_switch("hold")) body["hold"] = true;
   if (values.is_set("comment")) body["comment"] = values.text("comment");
-  body["array"] = values.count("array");
+  const auto& array = values.as<ArrayShape>("array");
+  body["array"] = array.jobs;
+  if (array.limit) body["array_limit"] = *array.limit;
   body["key"] = fresh_key();
   return body;
 }

@@ -51,6 +51,10 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + instance);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));
+  if (job.array_job != kNoJob) {
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_JOB={}", job.array_job));
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_INDEX={}", job.array_index));
+  }
   return start;
 }
 

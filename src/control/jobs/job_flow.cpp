@@ -51,7 +51,8 @@ void JobFlow::take(const Submit& submit) {
     return state_.turn.reply(submit.ticket, refused->kind, {}, std::move(refused->message));
   }
   std::vector<JobNumber> ids;
-  for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit).id);
+  const JobNumber first = submit.count > 1 ? state_.jobs.next_number() : kNoJob;
+  for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit, first, i).id);
   state_.jobs.set_key(submit.owner, submit.key, ids);
   state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, std::move(ids));
 }
@@ -83,8 +84,10 @@ void JobFlow::take(const Hold& hold) {
   look_at(*job);
 }
 
-Job& JobFlow::add(const Submit& submit) {
+Job& JobFlow::add(const Submit& submit, JobNumber array_job, std::size_t index) {
   Job& job = state_.jobs.add(submit.owner, submit.key, submit.spec, state_.now);
+  job.array_job = array_job;
+  job.array_index = static_cast<std::int64_t>(index);
   const double need = state_.memory.first_need(submit.spec, submit.owner);
   job.progress.need_gib = need;
   job.progress.reason = "submitted";
@@ -139,6 +142,7 @@ void JobFlow::look_at(Job& job) {
 
 void JobFlow::admit(Job& job) {
   const bool is_new = job.progress.attempt == 0;
+  state_.gates.note_admitted(job);
   give_handle(job);
   if (is_new) state_.policies.job_arrived(state_.view, job.handle);
   if (!is_new) state_.policies.job_found(state_.view, job.handle);
@@ -153,6 +157,7 @@ void JobFlow::admit(Job& job) {
 void JobFlow::bar(Job& job, const QueueGates::Bar& bar) {
   if (bar.for_ever) return end(job, JobState::kCancelled, bar.reason);
   job.barred = true;
+  state_.gates.note_barred(job, bar);
   if (job.progress.reason == bar.reason) return;
   state_.turn.event(job.id, "waits", bar.reason);
   job.progress.reason = bar.reason;

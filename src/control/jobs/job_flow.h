@@ -40,7 +40,7 @@ class JobFlow {
 
  private:
   std::optional<Reply> refusal(const Submit& submit) const;
-  Job& add(const Submit& submit);
+  Job& add(const Submit& submit, JobNumber array_job, std::size_t index);
   void admit(Job& job);
   // REQUIRES: policies do not count on it.
   void take_handle(Job& job);

@@ -32,6 +32,7 @@ struct JobSpec {
   std::optional<std::string> comment;   // for people
   std::vector<std::string> after;       // dependencies, as parse_dependency() reads them
   bool hold = false;                    // until it is released
+  std::optional<std::int64_t> array_limit;  // of an array, so many run at once
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -85,6 +86,11 @@ struct JobSpec {
                 .doc = "It does not start until it is released",
                 .encoding = Encoding::kNamed},
           spec.hold);
+    visit(Field{.name = "array_limit",
+                .doc = "At most so many jobs of the array run at once",
+                .most = 1e6,
+                .encoding = Encoding::kNamed},
+          spec.array_limit);
   }
   bool operator==(const JobSpec&) const = default;
 };

@@ -158,6 +158,8 @@ Status JobTable::read_jobs(const store::Contents& contents) {
     job.key = row.key;
     job.spec = *std::move(spec);
     job.progress = row.progress;
+    job.array_job = row.array_job;
+    job.array_index = row.array_index;
     const bool unsaid = row.progress.stop_cause == store::StopCause::kNone;
     if (unsaid && job.state() == JobState::kRestarting) {
       job.progress.stop_cause = cause_in_words(row.progress.reason);

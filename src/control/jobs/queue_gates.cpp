@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace partita::control {
@@ -35,15 +36,25 @@ std::optional<QueueGates::Bar> bar_of_dependencies(const JobTable& jobs, const J
 
 }  // namespace
 
+std::optional<QueueGates::LaneKey> QueueGates::lane_of(const Job& job) {
+  if (job.array_job == kNoJob || !job.spec.array_limit) return {};
+  return job.array_job;
+}
+
 void QueueGates::add(const Job& job) {
   for (const std::string& text : job.spec.after) {
     if (const auto dependency = parse_dependency(text)) {
       dependents_[dependency->job].insert(job.id);
     }
   }
+  if (const auto key = lane_of(job)) {
+    Lane& lane = lanes_[*key];
+    lane.limit = static_cast<std::size_t>(*job.spec.array_limit);
+    ++lane.members;
+  }
 }
 
-void QueueGates::note_ended(const Job& job) {
+void QueueGates::note_ended(Job& job) {
   for (const std::string& text : job.spec.after) {
     const auto dependency = parse_dependency(text);
     const auto found = dependency ? dependents_.find(dependency->job) : dependents_.end();
@@ -54,12 +65,62 @@ void QueueGates::note_ended(const Job& job) {
   if (const auto found = dependents_.find(job.id); found != dependents_.end()) {
     due_.insert(found->second.begin(), found->second.end());
   }
+  stop_waiting(job);
+  leave(job);
+  if (const auto key = lane_of(job)) {
+    if (--lanes_.at(*key).members == 0) lanes_.erase(*key);
+  }
 }
 
 std::optional<QueueGates::Bar> QueueGates::bar_of(const JobTable& jobs, const Job& job) const {
   if (job.progress.held == store::Held::kByOwner) return Bar{"held by its owner"};
   if (job.progress.held == store::Held::kByAdmin) return Bar{"held by an admin"};
-  return bar_of_dependencies(jobs, job);
+  if (auto bar = bar_of_dependencies(jobs, job)) return bar;
+  if (job.admitted) return {};
+  const auto key = lane_of(job);
+  if (!key) return {};
+  const Lane& lane = lanes_.at(*key);
+  if (lane.admitted < lane.limit) return {};
+  return Bar{fmt::format("of the array {} at most {} run at once", *key, lane.limit), false, key};
+}
+
+void QueueGates::note_admitted(Job& job) {
+  stop_waiting(job);
+  if (std::exchange(job.admitted, true)) return;
+  if (const auto key = lane_of(job)) ++lanes_.at(*key).admitted;
+}
+
+void QueueGates::note_barred(Job& job, const Bar& bar) {
+  stop_waiting(job);
+  leave(job);
+  if (!bar.lane) return;
+  lanes_.at(*bar.lane).waiting.insert(job.id);
+  waits_in_[job.id] = *bar.lane;
+}
+
+void QueueGates::leave(Job& job) {
+  if (!std::exchange(job.admitted, false)) return;
+  const auto key = lane_of(job);
+  if (!key) return;
+  Lane& lane = lanes_.at(*key);
+  --lane.admitted;
+  offer(lane);
+}
+
+void QueueGates::stop_waiting(const Job& job) {
+  const auto found = waits_in_.find(job.id);
+  if (found == waits_in_.end()) return;
+  Lane& lane = lanes_.at(found->second);
+  lane.waiting.erase(job.id);
+  waits_in_.erase(found);
+  offer(lane);  // what was room for it may be room for another
+}
+
+void QueueGates::offer(const Lane& lane) {
+  std::size_t room = lane.limit - std::min(lane.limit, lane.admitted);
+  for (auto each = lane.waiting.begin(); each != lane.waiting.end() && room > 0; ++each, --room) {
+    due_.insert(*each);
+  }
 }
 
 std::vector<JobNumber> QueueGates::take_due() {
