@@ -43,6 +43,9 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {RouteId::kReleaseJob, "POST", "/v1/jobs/{id}/release", "release_job",
      "Let a job that is held start; what an admin held, an admin releases", kNotOthers,
      Scope::kSubmit},
+    {RouteId::kRequeueJob, "POST", "/v1/jobs/{id}/requeue", "requeue_job",
+     "Stop a job and let it wait again, or queue one that has ended again", kNotOthers,
+     Scope::kSubmit},
 });
 // clang-format on
 
@@ -100,6 +103,7 @@ Content content_of(RouteId route) {
     case RouteId::kCancelJob:
     case RouteId::kHoldJob:
     case RouteId::kReleaseJob:
+    case RouteId::kRequeueJob:
       return {kJson, list_schema("jobs", {{"type", "integer"}})};
     case RouteId::kListJobs:
       return {kJson, list_schema("jobs", {{"anyOf",

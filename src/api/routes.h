@@ -29,6 +29,7 @@ enum class RouteId : std::uint8_t {
   kOpenApi,
   kHoldJob,
   kReleaseJob,
+  kRequeueJob,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.

@@ -72,6 +72,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kReleaseJob:
       return Handled(control::Input(control::Hold{
           ticket, match.job, match.route->id == RouteId::kHoldJob, caller.admin && !owner}));
+    case RouteId::kRequeueJob:
+      return Handled(control::Input(control::Requeue{ticket, match.job}));
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:

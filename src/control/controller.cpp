@@ -63,6 +63,7 @@ void Controller::take(const Input& input) {
       Dispatch{[this](const Submit& each) { flow_.take(each); },
                [this](const Cancel& each) { attempts_.take(each); },
                [this](const Hold& each) { flow_.take(each); },
+               [this](const Requeue& each) { attempts_.take(each); },
                [this](const launch::Report& each) { attempts_.take(each); },
                [this](const CreateDone& each) { slices_.take(each); },
                [this](const DestroyDone& each) { slices_.take(each); },

@@ -50,6 +50,14 @@ struct Hold {
   static auto parts(auto& self) { return std::tie(self.ticket, self.job, self.hold, self.admin); }
 };
 
+// A job that runs is stopped and waits again; one that has ended is queued again.
+struct Requeue {
+  Ticket ticket = 0;
+  JobNumber job;
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
+};
+
 // An instance was made, or was not.
 struct CreateDone {
   GpuId gpu;
@@ -132,7 +140,7 @@ struct SliceFault {
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark, Hold>;
+                           Inventory, GpuHealth, SliceFault, Remark, Hold, Requeue>;
 
 // ---- out
 

@@ -106,7 +106,8 @@ void Controller::settle_again() {
         job.state() == JobState::kRestarting || job.state() == JobState::kCancelling;
     // It was to save its work first, and perhaps is about to.
     const bool saves = seated && job.state() == JobState::kRestarting &&
-                       job.progress.stop_cause == store::StopCause::kPreempted;
+                       (job.progress.stop_cause == store::StopCause::kPreempted ||
+                        job.progress.stop_cause == store::StopCause::kRequeued);
     if (stopping) attempts_.stop(job, saves);
   }
 }

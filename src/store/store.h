@@ -29,6 +29,7 @@ enum class StopCause : std::int64_t {
   kPreempted = 1,  // for another job or another layout, after its checkpoint command
   kMemory = 2,     // it is projected to outgrow its slice
   kDevice = 3,     // its slice or its GPU failed or is gone
+  kRequeued = 4,   // somebody asked for it
 };
 
 // How an attempt ended.

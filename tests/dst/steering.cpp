@@ -17,6 +17,8 @@ void World::draw_wishes(control::JobSpec& spec) {
         fmt::format("{}{}", before.value, steer_rng_.below(2) == 0 ? ":any" : ":ok"));
   }
   spec.hold = steer_rng_.below(8) == 0;
+  spec.no_requeue = steer_rng_.below(4) == 0;
+  spec.no_early_restart = steer_rng_.below(4) == 0;
   if (steer_rng_.below(2) == 0) {
     spec.array_limit = 1 + static_cast<std::int64_t>(steer_rng_.below(2));
   }
@@ -31,6 +33,9 @@ void World::steer(std::vector<control::Input>& inputs) {
     inputs.push_back(control::Hold{next_ticket_++, job, true, admin});
   } else if (steer_rng_.below(15) == 0) {
     inputs.push_back(control::Hold{next_ticket_++, job, false, admin});
+  } else if (steer_rng_.below(20) == 0) {
+    inputs.push_back(control::Requeue{next_ticket_++, job});
+    requeued_.insert(job);
   }
 }
 

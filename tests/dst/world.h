@@ -151,6 +151,7 @@ class World {
   void check_step();
   void check_rest();
   void check_jobs();
+  void check_attempts(const control::Job& job);
   void check_claims();
   void check_preempted(const control::Turn& turn);
   void check_slices();
@@ -200,6 +201,7 @@ class World {
   std::set<JobNumber> acknowledged_;
   std::map<JobNumber, control::JobState> seen_;
   std::set<JobNumber> cancelled_;
+  std::set<JobNumber> requeued_;  // on request
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 

@@ -81,5 +81,37 @@ TEST_F(Queue, OfAnArrayNoMoreRunThanItsLimitAndEachKnowsItsIndex) {
   EXPECT_EQ(read(log), "1.0 begin\nend\n1.1 begin\nend\n1.2 begin\nend\n1.3 begin\nend\n");
 }
 
+TEST_F(Queue, AJobBeginsAgainWhenSomebodyAsksForIt) {
+  const std::string saved = folder_.path() + "/saved";
+  const std::string go = folder_.path() + "/go";
+  const std::string id = submit_until(go, {"--checkpoint", "/usr/bin/touch " + saved});
+  ASSERT_TRUE(reaches(id, "running"));
+  EXPECT_EQ(partita({"requeue", id, "--json"}), "{\n  \"requeued\": [\n    1\n  ]\n}\n");
+  for (int i = 0; i < 500 && job(id)["attempts"].size() < 2; ++i) ::usleep(20'000);
+  EXPECT_TRUE(std::filesystem::exists(saved));
+  touch(go);
+  partita({"wait", id});
+  partita({"requeue", id});
+  partita({"wait", id});
+  EXPECT_EQ(job(id)["attempts"].size(), 3U);
+  partita({"requeue", "99"}, 1);
+}
+
+TEST_F(Queue, AJobThatIsNotToBeStartedAgainIsLostWithItsProcess) {
+  const std::string id = submit({"--no-requeue", "--", "/bin/sh", "-c", "kill -9 $PPID; sleep 100"});
+  partita({"wait", id}, 1);
+  EXPECT_EQ(job(id)["state"], "lost");
+  EXPECT_EQ(job(id)["attempts"].size(), 1U);
+}
+
+TEST_F(Queue, OneJobMayGoWithoutTheEarlyRestart) {
+  daemon_.stop();
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  const std::string id = submit({"--no-early-restart", "--", grow_program(), "2G", "7G", "12"});
+  partita({"wait", id});
+  EXPECT_FALSE(has_event(job(id), "early-restart"));
+  EXPECT_TRUE(has_event(job(id), "out-of-memory"));
+}
+
 }  // namespace
 }  // namespace partita::live_test

@@ -46,6 +46,7 @@ enum class Verb : std::uint8_t {
   kCancel,
   kHold,
   kRelease,
+  kRequeue,
   kLogs,
   kWait,
   kTop,

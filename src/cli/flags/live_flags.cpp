@@ -13,7 +13,8 @@ namespace partita::cli {
 namespace {
 
 constexpr VerbSet kJobVerbs =
-    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kLogs, Verb::kWait);
+    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
+           Verb::kWait);
 constexpr VerbSet kClients =
     kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
 
@@ -197,6 +198,13 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
     {.name = "hold", .kind = ValueKind::kSwitch,
      .sentence = "Do not start it until `partita release`.", .verbs = set_of(Verb::kSubmit)},
+    {.name = "no-requeue", .kind = ValueKind::kSwitch,
+     .sentence = "Never start it again unless `partita requeue` asks for it: it is not moved, and "
+                 "when its process or GPU is lost, so is the job.",
+     .verbs = set_of(Verb::kSubmit)},
+    {.name = "job-no-early-restart", .kind = ValueKind::kSwitch,
+     .sentence = "Let it run until its memory is out instead of restarting it before.",
+     .verbs = set_of(Verb::kSubmit), .typed = "no-early-restart"},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,

@@ -157,6 +157,8 @@ std::string wishes_text(const Json& job) {
     }
     line("array", text);
   }
+  if (job["no_requeue"] == true) line("restarts", "none by itself");
+  if (job["no_early_restart"] == true) line("restarts", "not before its memory is out");
   if (!job["after"].empty()) line("after", joined(job["after"]));
   if (job["comment"].is_string()) line("comment", job["comment"].get<std::string>());
   return text;

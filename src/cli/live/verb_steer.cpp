@@ -1,4 +1,4 @@
-// Verbs that change what jobs in the queue may do: hold, release.
+// Verbs that change what jobs in the queue may do: hold, release, requeue.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -58,6 +58,10 @@ Outcome run_hold(const Values& values, Console& console) {
 
 Outcome run_release(const Values& values, Console& console) {
   return steer_jobs(values, console, "release", "released");
+}
+
+Outcome run_requeue(const Values& values, Console& console) {
+  return steer_jobs(values, console, "requeue", "requeued");
 }
 
 }  // namespace partita::cli

@@ -75,6 +75,8 @@ Result<Json> body_of(const Values& values) {
   }
   if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
   if (values.has_switch("hold")) body["hold"] = true;
+  if (values.has_switch("no-requeue")) body["no_requeue"] = true;
+  if (values.has_switch("job-no-early-restart")) body["no_early_restart"] = true;
   if (values.is_set("comment")) body["comment"] = values.text("comment");
   const auto& array = values.as<ArrayShape>("array");
   body["array"] = array.jobs;

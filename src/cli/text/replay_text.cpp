@@ -75,6 +75,10 @@ Line line_of(const ReplayedTurn&, const control::Hold& hold) {
   return {fmt::format("{} job {}", hold.hold ? "hold" : "release", hold.job), hold.job};
 }
 
+Line line_of(const ReplayedTurn&, const control::Requeue& requeue) {
+  return {fmt::format("requeue job {}", requeue.job), requeue.job};
+}
+
 Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
   return {fmt::format("GPU {} has {} slices", inventory.gpu.value, inventory.instances.size())};
 }

@@ -170,6 +170,10 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kRelease, "release", run_release, "let jobs that are held start",
      "Of jobs that were held, or submitted with --hold.",
      "partita release 12\npartita release 12,14-20 --json"},
+    {Verb::kRequeue, "requeue", run_requeue, "let jobs begin again",
+     "A job that runs is stopped, after its checkpoint command if it has one, and waits again; one "
+     "that has ended is queued again, with its number. Its next start is a new attempt.",
+     "partita requeue 12\npartita requeue 12,14-20 --json"},
     {Verb::kLogs, "logs", run_logs, "what a job wrote",
      "Standard output and standard error of all its attempts, in order.",
      "partita logs 12\npartita logs -f 12"},

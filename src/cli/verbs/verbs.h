@@ -35,6 +35,7 @@ Outcome run_job(const Values& values, Console& console);
 Outcome run_cancel(const Values& values, Console& console);
 Outcome run_hold(const Values& values, Console& console);
 Outcome run_release(const Values& values, Console& console);
+Outcome run_requeue(const Values& values, Console& console);
 Outcome run_logs(const Values& values, Console& console);
 Outcome run_wait(const Values& values, Console& console);
 Outcome run_top(const Values& values, Console& console);

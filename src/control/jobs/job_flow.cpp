@@ -213,7 +213,7 @@ void JobFlow::requeue(Job& job, std::string reason) {
 // Half of its attempts are left for what it cannot help.
 bool JobFlow::may_be_moved(const Job& job) const {
   const bool settled = job.state() == JobState::kQueued || job.state() == JobState::kRunning;
-  return settled && !job.spec.checkpoint.empty() &&
+  return settled && !job.spec.checkpoint.empty() && !job.spec.no_requeue &&
          job.progress.attempt <= state_.options.limits.attempts_max / 2;
 }
 

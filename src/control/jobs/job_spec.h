@@ -33,6 +33,8 @@ struct JobSpec {
   std::vector<std::string> after;       // dependencies, as parse_dependency() reads them
   bool hold = false;                    // until it is released
   std::optional<std::int64_t> array_limit;  // of an array, so many run at once
+  bool no_requeue = false;        // it is never started again unless somebody asks for it
+  bool no_early_restart = false;  // not before its memory is out
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -91,6 +93,14 @@ struct JobSpec {
                 .most = 1e6,
                 .encoding = Encoding::kNamed},
           spec.array_limit);
+    visit(Field{.name = "no_requeue",
+                .doc = "It is not started again by itself: when its attempt is lost, so is it",
+                .encoding = Encoding::kNamed},
+          spec.no_requeue);
+    visit(Field{.name = "no_early_restart",
+                .doc = "It is not moved to a larger slice before its memory is out",
+                .encoding = Encoding::kNamed},
+          spec.no_early_restart);
   }
   bool operator==(const JobSpec&) const = default;
 };

@@ -25,6 +25,7 @@ store::AttemptOutcome outcome_in_words(const store::AttemptRow& row) {
 
 store::StopCause cause_in_words(const std::string& reason) {
   if (reason.starts_with("preempted")) return store::StopCause::kPreempted;
+  if (reason.starts_with("requeued")) return store::StopCause::kRequeued;
   const bool memory = reason.starts_with("its memory is projected");
   return memory ? store::StopCause::kMemory : store::StopCause::kDevice;
 }
@@ -109,6 +110,14 @@ void JobTable::note_ended(Job& job) {
   job.handle = {};
   ended_.push_back(job.id);
   --jobs_of_user_[job.owner.uid];
+}
+
+void JobTable::reopen(Job& job, std::string reason, Micros now) {
+  CHECK(has_ended(job.state()));
+  std::erase(ended_, job.id);
+  ++jobs_of_user_[job.owner.uid];
+  set_state(job, JobState::kQueued, std::move(reason), now);
+  job.work_left = job.believed = 1;
 }
 
 std::vector<JobNumber> JobTable::forget_oldest(std::size_t kept_max,

@@ -80,6 +80,8 @@ class JobTable {
                  store::StopCause cause = store::StopCause::kNone);
   // Follows set_state() to one that ends it.
   void note_ended(Job& job);
+  // An ended one waits again. REQUIRES: there is room for it.
+  void reopen(Job& job, std::string reason, Micros now);
   // Of the ended jobs beyond `kept_max` the oldest go, up to the first whose row is still to be
   // written.
   std::vector<JobNumber> forget_oldest(std::size_t kept_max, const std::set<JobNumber>& unwritten);

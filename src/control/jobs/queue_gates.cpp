@@ -42,6 +42,10 @@ std::optional<QueueGates::LaneKey> QueueGates::lane_of(const Job& job) {
 }
 
 void QueueGates::add(const Job& job) {
+  // Those that run after it and have not begun wait for it again.
+  if (const auto found = dependents_.find(job.id); found != dependents_.end()) {
+    due_.insert(found->second.begin(), found->second.end());
+  }
   for (const std::string& text : job.spec.after) {
     if (const auto dependency = parse_dependency(text)) {
       dependents_[dependency->job].insert(job.id);

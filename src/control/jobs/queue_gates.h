@@ -30,7 +30,7 @@ class QueueGates {
     std::optional<LaneKey> lane = {};
   };
 
-  // The job has not ended; once for each.
+  // The job has not ended; once for each, and again when it is queued after it had.
   void add(const Job& job);
   // It has.
   void note_ended(Job& job);
