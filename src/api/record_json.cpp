@@ -48,6 +48,7 @@ enum class Way : std::uint8_t { kSent, kShown };
 void put_limits(Json& schema, const Field& field, bool whole) {
   if (field.most == kNoLimit) return;
   schema["minimum"] = whole ? 1 : 0;
+  if (field.negative) schema["minimum"] = -field.most;
   if (!whole) schema["exclusiveMinimum"] = true;
   schema["maximum"] = field.most;
 }

@@ -125,6 +125,11 @@ Handled Service::submit(const Request& request, const Caller& caller,
   }
   Result<control::Submit> parsed = parse_submission(request.body);
   if (!parsed) return error_response(400, parsed.error().message);
+  if (parsed->spec.priority.value_or(0) > 0 && !caller.admin) {
+    return error_response(403, fmt::format("a priority of {}; above 0 is for admins, others may "
+                                           "lower theirs",
+                                           *parsed->spec.priority));
+  }
   parsed->ticket = ticket;
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
   if (parsed->spec.name.empty()) parsed->spec.name = "job";

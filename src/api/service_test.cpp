@@ -110,6 +110,19 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
   }
 }
 
+TEST_F(ServiceTest, OnlyAdminsRaiseAPriorityAndAllMayLowerTheirs) {
+  const auto body_with = [](const std::string& priority) {
+    return R"({"argv":["x"],"directory":"/","priority":)" + priority + "}";
+  };
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("1")), 403);
+  EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with("1")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("-3")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("0")), 0);
+  for (const char* wrong : {"1.5", "-1000001", "\"high\"", "true"}) {
+    EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with(wrong)), 400) << wrong;
+  }
+}
+
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);

@@ -73,9 +73,9 @@ struct JobRow {
   std::int64_t uid = 0;
   std::int64_t gid = 0;
   std::string name;
-  std::string key;   // of the submission; the same key of one owner is the same job
-  std::string spec;  // what to run, as the owner of the store writes it
-  JobNumber array_job;            // the first of its array; kNoJob: it is in none
+  std::string key;               // of the submission; the same key of one owner is the same job
+  std::string spec;              // what to run, as the owner of the store writes it
+  JobNumber array_job;           // the first of its array; kNoJob: it is in none
   std::int64_t array_index = 0;  // from 0
 
   static constexpr Table kTable{"jobs", 1, true};

@@ -70,9 +70,8 @@ TEST_F(Queue, AHeldJobStartsWhenItIsReleased) {
 
 TEST_F(Queue, OfAnArrayNoMoreRunThanItsLimitAndEachKnowsItsIndex) {
   const std::string log = folder_.path() + "/log";
-  const std::string script =
-      "echo $PARTITA_ARRAY_JOB.$PARTITA_ARRAY_INDEX begin >> " + log + "; sleep 0.2; echo end >> " +
-      log;
+  const std::string script = "echo $PARTITA_ARRAY_JOB.$PARTITA_ARRAY_INDEX begin >> " + log +
+                             "; sleep 0.2; echo end >> " + log;
   submit({"--array", "4%1", "--mem", "2G", "--", "/bin/sh", "-c", script});
   EXPECT_EQ(job("4")["reason"], "of the array 1 at most 1 run at once");
   EXPECT_EQ(job("4")["array_index"], 3);
@@ -98,7 +97,8 @@ TEST_F(Queue, AJobBeginsAgainWhenSomebodyAsksForIt) {
 }
 
 TEST_F(Queue, AJobThatIsNotToBeStartedAgainIsLostWithItsProcess) {
-  const std::string id = submit({"--no-requeue", "--", "/bin/sh", "-c", "kill -9 $PPID; sleep 100"});
+  const std::string id =
+      submit({"--no-requeue", "--", "/bin/sh", "-c", "kill -9 $PPID; sleep 100"});
   partita({"wait", id}, 1);
   EXPECT_EQ(job(id)["state"], "lost");
   EXPECT_EQ(job(id)["attempts"].size(), 1U);
@@ -111,6 +111,20 @@ TEST_F(Queue, OneJobMayGoWithoutTheEarlyRestart) {
   partita({"wait", id});
   EXPECT_FALSE(has_event(job(id), "early-restart"));
   EXPECT_TRUE(has_event(job(id), "out-of-memory"));
+}
+
+TEST_F(Queue, APriorityIsKeptAndShown) {
+  const std::string id = submit({"--priority", "-5", "--", "/bin/true"});
+  partita({"wait", id});
+  EXPECT_EQ(job(id)["priority"], -5);
+  EXPECT_NE(partita({"job", id}).find("priority    -5\n"), std::string::npos);
+  if (::getuid() == 0) {
+    EXPECT_EQ(as_nobody([&] {
+                return run_to_end({program(), "submit", "--priority", "1", "--socket",
+                                   daemon_.socket(), "--", "/bin/true"});
+              }),
+              4);
+  }
 }
 
 }  // namespace

@@ -205,6 +205,10 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "job-no-early-restart", .kind = ValueKind::kSwitch,
      .sentence = "Let it run until its memory is out instead of restarting it before.",
      .verbs = set_of(Verb::kSubmit), .typed = "no-early-restart"},
+    {.name = "priority", .kind = ValueKind::kText, .metavar = "N",
+     .sentence = "Rank among other jobs, higher first, from -1000000 to 1000000; 0 without it, and "
+                 "above 0 for admins only.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_priority>},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,

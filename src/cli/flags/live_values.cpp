@@ -214,6 +214,13 @@ Result<ArrayShape> parse_array(std::string_view text) {
   return shape;
 }
 
+Result<std::int64_t> parse_priority(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const auto number = parse_int(text);
+  if (number && *number >= -kMost && *number <= kMost) return *number;
+  return wanted(text, fmt::format("a whole number from {} to {}", -kMost, kMost));
+}
+
 Result<std::vector<std::string>> split_command(std::string_view text) {
   std::vector<std::string> words;
   std::string word;

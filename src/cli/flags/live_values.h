@@ -52,6 +52,9 @@ struct ArrayShape {
 };
 Result<ArrayShape> parse_array(std::string_view text);
 
+// "-5", "100": from -1000000 to 1000000.
+Result<std::int64_t> parse_priority(std::string_view text);
+
 // Words as a shell would split them, quotes and backslashes included; nothing is expanded.
 Result<std::vector<std::string>> split_command(std::string_view text);
 

@@ -51,6 +51,9 @@ TEST(LiveValues, SizesJobsAndCommandsAreRead) {
   for (const char* wrong : {"", "12:never", "12:", "x", "12,"}) {
     EXPECT_FALSE(parse_after(wrong).ok()) << wrong;
   }
+  EXPECT_EQ(*parse_priority("-5"), -5);
+  EXPECT_FALSE(parse_priority("1000001").ok());
+  EXPECT_FALSE(parse_priority("high").ok());
   EXPECT_EQ(parse_array("100%8")->jobs, 100U);
   EXPECT_EQ(parse_array("100%8")->limit, 8U);
   EXPECT_FALSE(parse_array("100")->limit);

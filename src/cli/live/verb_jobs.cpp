@@ -157,6 +157,9 @@ std::string wishes_text(const Json& job) {
     }
     line("array", text);
   }
+  if (job["priority"].is_number()) {
+    line("priority", std::to_string(job["priority"].get<std::int64_t>()));
+  }
   if (job["no_requeue"] == true) line("restarts", "none by itself");
   if (job["no_early_restart"] == true) line("restarts", "not before its memory is out");
   if (!job["after"].empty()) line("after", joined(job["after"]));

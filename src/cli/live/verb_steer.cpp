@@ -30,8 +30,7 @@ Outcome steer_jobs(const Values& values, Console& console, const std::string& wh
     clients.emplace_back(values);
   }
   const auto ask = [&](std::size_t i, std::size_t worker) {
-    answers[i] =
-        clients[worker].ask("POST", "/v1/jobs/" + std::to_string(numbers[i]) + "/" + what);
+    answers[i] = clients[worker].ask("POST", "/v1/jobs/" + std::to_string(numbers[i]) + "/" + what);
     if (answers[i].status == 0) away = true;
   };
   for_each_index(numbers.size(), kCallsAtOnce, ask, [&] { return away.load(); });

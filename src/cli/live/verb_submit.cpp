@@ -74,6 +74,7 @@ Result<Json> body_of(const Values& values) {
     body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
   }
   if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
+  if (values.is_set("priority")) body["priority"] = values.as<std::int64_t>("priority");
   if (values.has_switch("hold")) body["hold"] = true;
   if (values.has_switch("no-requeue")) body["no_requeue"] = true;
   if (values.has_switch("job-no-early-restart")) body["no_early_restart"] = true;

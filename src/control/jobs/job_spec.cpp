@@ -99,7 +99,12 @@ class CheckField {
     if constexpr (kIsOptional<T>) {
       if (value) (*this)(field, *value);
     } else if constexpr (WholeNumber<T>) {
-      (*this)(field, static_cast<double>(value));
+      const auto number = static_cast<double>(value);
+      if (!field.negative) return (*this)(field, number);
+      if (number < -field.most || number > field.most) {
+        refuse("{} is {:.15g}; wanted {:.15g} to {:.15g}", field.name, number, -field.most,
+               field.most);
+      }
     } else {
       for (const auto& each : value) (*this)(field, each);
     }

@@ -15,6 +15,9 @@
 
 namespace partita::control {
 
+// The largest priority, and the least is its negative. Above 0 is for admins.
+inline constexpr double kPriorityMost = 1e6;
+
 // Ten years: of a run, and of a limit of one.
 inline constexpr double kSpanSecondsMax = 10.0 * 366 * 24 * 3600;
 
@@ -27,14 +30,15 @@ struct JobSpec {
   std::optional<double> memory_gib;      // nothing: to be found out
   std::optional<Micros> deadline;        // of the wall clock
   std::array<std::optional<Micros>, workload::kSliceSizeCount> times;
-  std::vector<std::string> checkpoint;  // a command; empty: none
-  std::optional<Micros> time_limit;     // of each attempt
-  std::optional<std::string> comment;   // for people
-  std::vector<std::string> after;       // dependencies, as parse_dependency() reads them
-  bool hold = false;                    // until it is released
+  std::vector<std::string> checkpoint;      // a command; empty: none
+  std::optional<Micros> time_limit;         // of each attempt
+  std::optional<std::string> comment;       // for people
+  std::vector<std::string> after;           // dependencies, as parse_dependency() reads them
+  bool hold = false;                        // until it is released
   std::optional<std::int64_t> array_limit;  // of an array, so many run at once
-  bool no_requeue = false;        // it is never started again unless somebody asks for it
-  bool no_early_restart = false;  // not before its memory is out
+  bool no_requeue = false;                  // it is never started again unless somebody asks for it
+  bool no_early_restart = false;            // not before its memory is out
+  std::optional<std::int64_t> priority;     // higher first; 0 where there is none
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -101,6 +105,13 @@ struct JobSpec {
                 .doc = "It is not moved to a larger slice before its memory is out",
                 .encoding = Encoding::kNamed},
           spec.no_early_restart);
+    visit(Field{.name = "priority",
+                .doc = "Jobs of a higher one go first; above 0 is for admins",
+                .most = kPriorityMost,
+                .encoding = Encoding::kNamed,
+                .shown = Shown::kInLists,
+                .negative = true},
+          spec.priority);
   }
   bool operator==(const JobSpec&) const = default;
 };

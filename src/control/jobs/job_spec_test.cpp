@@ -32,6 +32,10 @@ JobSpec random_spec(Rng& rng) {
   for (std::uint64_t i = rng.below(3); i > 0; --i) spec.checkpoint.push_back(random_bytes(rng, 9));
   if (rng.below(2) == 0) spec.time_limit = Micros{static_cast<std::int64_t>(rng.next() >> 20)};
   if (rng.below(3) == 0) spec.comment = random_bytes(rng, 30);
+  if (rng.below(3) == 0)
+    spec.priority = static_cast<std::int64_t>(rng.below(2'000'001)) - 1'000'000;
+  spec.hold = rng.below(3) == 0;
+  if (rng.below(3) == 0) spec.array_limit = static_cast<std::int64_t>(rng.below(1'000));
   for (std::uint64_t i = rng.below(4) / 2; i > 0; --i) spec.after.push_back(random_bytes(rng, 9));
   return spec;
 }
@@ -87,6 +91,22 @@ TEST(JobSpec, ADependencyIsANumberAndHowItHasToEnd) {
   EXPECT_TRUE(check_spec(spec, {}).ok());
   spec.after.emplace_back("12");
   EXPECT_EQ(check_spec(spec, {}).error().message, "after names 1001 jobs; wanted at most 1000");
+}
+
+TEST(JobSpec, APriorityMayBeBelowZeroAndHasLimits) {
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  for (const std::int64_t good : {-1'000'000, -1, 0, 1, 1'000'000}) {
+    spec.priority = good;
+    EXPECT_TRUE(check_spec(spec, {}).ok()) << good;
+    EXPECT_EQ(decode_spec(encode_spec(spec))->priority, good);
+  }
+  spec.priority = -1'000'001;
+  EXPECT_EQ(check_spec(spec, {}).error().message,
+            "priority is -1000001; wanted -1000000 to 1000000");
+  EXPECT_FALSE(decode_spec(encode_spec(spec)).ok());
 }
 
 TEST(JobSpec, ACommentStandsByItsNameBehindTheRest) {

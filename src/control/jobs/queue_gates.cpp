@@ -98,7 +98,7 @@ void QueueGates::note_barred(Job& job, const Bar& bar) {
   stop_waiting(job);
   leave(job);
   if (!bar.lane) return;
-  lanes_.at(*bar.lane).waiting.insert(job.id);
+  lanes_.at(*bar.lane).waiting.insert(rank_of(job));
   waits_in_[job.id] = *bar.lane;
 }
 
@@ -115,7 +115,7 @@ void QueueGates::stop_waiting(const Job& job) {
   const auto found = waits_in_.find(job.id);
   if (found == waits_in_.end()) return;
   Lane& lane = lanes_.at(found->second);
-  lane.waiting.erase(job.id);
+  lane.waiting.erase(rank_of(job));
   waits_in_.erase(found);
   offer(lane);  // what was room for it may be room for another
 }
@@ -123,7 +123,7 @@ void QueueGates::stop_waiting(const Job& job) {
 void QueueGates::offer(const Lane& lane) {
   std::size_t room = lane.limit - std::min(lane.limit, lane.admitted);
   for (auto each = lane.waiting.begin(); each != lane.waiting.end() && room > 0; ++each, --room) {
-    due_.insert(*each);
+    due_.insert(each->second);
   }
 }
 

@@ -44,14 +44,18 @@ class QueueGates {
   std::vector<JobNumber> take_due();
 
  private:
+  // Who is next in a lane: a higher priority, then a lower number.
+  using Rank = std::pair<std::int64_t, JobNumber>;
+
   struct Lane {
     std::size_t limit = 0;
     std::size_t members = 0;  // that have not ended
     std::size_t admitted = 0;
-    std::set<JobNumber> waiting;
+    std::set<Rank> waiting;
   };
 
   static std::optional<LaneKey> lane_of(const Job& job);
+  static Rank rank_of(const Job& job) { return {-job.spec.priority.value_or(0), job.id}; }
   void leave(Job& job);
   void stop_waiting(const Job& job);
   // The next of the lane are due, as many as there is room for.
