@@ -1,6 +1,10 @@
 #include "api/routes.h"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "api/record_json.h"
@@ -12,6 +16,7 @@ namespace {
 
 constexpr std::array<bool, kRoles> kAll{true, true, true};
 constexpr std::array<bool, kRoles> kNotOthers{true, true, false};
+constexpr std::array<bool, kRoles> kAdmins{true, false, false};
 
 // clang-format off
 constexpr std::array kRoutes = std::to_array<Route>({
@@ -46,22 +51,30 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {RouteId::kRequeueJob, "POST", "/v1/jobs/{id}/requeue", "requeue_job",
      "Stop a job and let it wait again, or queue one that has ended again", kNotOthers,
      Scope::kSubmit},
+    {RouteId::kDrainGpu, "POST", "/v1/gpus/{gpu}/drain", "drain_gpu",
+     "Start no job on the GPU until it is resumed; those that run there go on", kAdmins,
+     Scope::kAdmin},
+    {RouteId::kResumeGpu, "POST", "/v1/gpus/{gpu}/resume", "resume_gpu",
+     "Use a GPU that was drained again", kAdmins, Scope::kAdmin},
 });
 // clang-format on
 
-// Whether the path is of the pattern; the number in it goes to `job`.
-bool matches(std::string_view pattern, std::string_view path, JobNumber& job) {
+// Whether the path is of the pattern; the number in it goes to `match`.
+bool matches(std::string_view pattern, std::string_view path, Match& match) {
   const auto wanted = split(pattern, '/');
   const auto given = split(path, '/');
   if (wanted.size() != given.size()) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] != "{id}") {
+    const bool of_gpu = wanted[i] == "{gpu}";
+    if (wanted[i] != "{id}" && !of_gpu) {
       if (wanted[i] != given[i]) return false;
       continue;
     }
     const auto number = parse_int(given[i]);
-    if (!number || *number < 1 || std::to_string(*number) != given[i]) return false;
-    job = {*number};
+    if (!number || *number < (of_gpu ? 0 : 1) || std::to_string(*number) != given[i]) return false;
+    if (of_gpu && *number > std::numeric_limits<std::uint32_t>::max()) return false;
+    if (of_gpu) match.gpu = static_cast<std::uint32_t>(*number);
+    if (!of_gpu) match.job = {*number};
   }
   return true;
 }
@@ -76,6 +89,9 @@ struct Parameter {
 std::vector<Parameter> parameters_of(RouteId route) {
   if (route == RouteId::kJobOutput) {
     return {{"offset", "integer", "The first byte to send; at most 1 MiB comes at once"}};
+  }
+  if (route == RouteId::kDrainGpu) {
+    return {{"reason", "string", "Shown to whoever asks; at most 256 bytes"}};
   }
   if (route == RouteId::kListJobs) {
     return {{"state", "string", "active, or one state; all without it"},
@@ -104,6 +120,8 @@ Content content_of(RouteId route) {
     case RouteId::kHoldJob:
     case RouteId::kReleaseJob:
     case RouteId::kRequeueJob:
+    case RouteId::kDrainGpu:
+    case RouteId::kResumeGpu:
       return {kJson, list_schema("jobs", {{"type", "integer"}})};
     case RouteId::kListJobs:
       return {kJson, list_schema("jobs", {{"anyOf",
@@ -146,9 +164,10 @@ std::span<const Route> routes() {
 Match match_route(std::string_view method, std::string_view path) {
   Match match;
   for (const Route& route : kRoutes) {
-    JobNumber job;
-    if (!matches(route.path, path, job)) continue;
-    if (route.method == method) return {&route, false, job};
+    Match found;
+    found.route = &route;
+    if (!matches(route.path, path, found)) continue;
+    if (route.method == method) return found;
     match.wrong_method = true;
   }
   return match;
@@ -169,11 +188,12 @@ std::string openapi_document(std::string_view version) {
     auto& operation = json["paths"][std::string(route.path)][lower(route.method)];
     operation["operationId"] = route.name;
     operation["summary"] = route.summary;
-    if (route.path.find("{id}") != std::string_view::npos) {
-      operation["parameters"].push_back({{"name", "id"},
+    for (const auto& [name, least] : {std::pair{"id", 1}, std::pair{"gpu", 0}}) {
+      if (route.path.find(fmt::format("{{{}}}", name)) == std::string_view::npos) continue;
+      operation["parameters"].push_back({{"name", name},
                                          {"in", "path"},
                                          {"required", true},
-                                         {"schema", {{"type", "integer"}, {"minimum", 1}}}});
+                                         {"schema", {{"type", "integer"}, {"minimum", least}}}});
     }
     for (const Parameter& parameter : parameters_of(route.id)) {
       operation["parameters"].push_back({{"name", parameter.name},

@@ -30,6 +30,8 @@ enum class RouteId : std::uint8_t {
   kHoldJob,
   kReleaseJob,
   kRequeueJob,
+  kDrainGpu,
+  kResumeGpu,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.
@@ -43,7 +45,7 @@ inline constexpr std::size_t kRoles = 3;
 struct Route {
   RouteId id;
   std::string_view method;
-  std::string_view path;  // "{id}" stands for a number
+  std::string_view path;  // "{id}" and "{gpu}" stand for a number
   std::string_view name;
   std::string_view summary;
   // By role. Of lists: whether the caller may ask at all; of others' jobs they see less.
@@ -56,7 +58,8 @@ std::span<const Route> routes();
 struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
   bool wrong_method = false;
-  JobNumber job;  // kNoJob: the path names none
+  JobNumber job;          // kNoJob: the path names none
+  std::uint32_t gpu = 0;  // where the path names one
 };
 Match match_route(std::string_view method, std::string_view path);
 

@@ -56,7 +56,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
   const bool owner = job != nullptr && caller.uid == job->owner.uid;
   const Role role = caller.admin ? Role::kAdmin : owner ? Role::kOwner : Role::kUser;
   if (!may(*match.route, role)) {
-    return error_response(403, fmt::format("job {} belongs to somebody else", match.job));
+    return error_response(403, of_job ? fmt::format("job {} belongs to somebody else", match.job)
+                                      : "this is for admins");
   }
   switch (match.route->id) {
     case RouteId::kSubmit:
@@ -74,6 +75,9 @@ Handled Service::handle(const Request& request, const Caller& caller,
           ticket, match.job, match.route->id == RouteId::kHoldJob, caller.admin && !owner}));
     case RouteId::kRequeueJob:
       return Handled(control::Input(control::Requeue{ticket, match.job}));
+    case RouteId::kDrainGpu:
+    case RouteId::kResumeGpu:
+      return drain(request, match, ticket);
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -134,6 +138,22 @@ Handled Service::submit(const Request& request, const Caller& caller,
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
   if (parsed->spec.name.empty()) parsed->spec.name = "job";
   return Handled(std::in_place_type<control::Input>, *std::move(parsed));
+}
+
+Handled Service::drain(const Request& request, const Match& match, control::Ticket ticket) const {
+  constexpr std::size_t kReasonBytesMax = 256;
+  const std::size_t gpus = controller_.fleet().gpus().size();
+  if (match.gpu >= gpus) {
+    return error_response(404, fmt::format("there is no GPU {}; there are {}", match.gpu, gpus));
+  }
+  const bool drains = match.route->id == RouteId::kDrainGpu;
+  const std::string reason(drains ? request.parameter("reason") : std::string_view());
+  const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (reason.size() > kReasonBytesMax || std::ranges::any_of(reason, control)) {
+    return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
+                                           reason.size(), kReasonBytesMax));
+  }
+  return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, reason}));
 }
 
 Response Service::response_to(const control::Reply& reply) const {

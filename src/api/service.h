@@ -75,6 +75,7 @@ class Service {
 
  private:
   Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  Handled drain(const Request& request, const Match& match, control::Ticket ticket) const;
   Response list_jobs(const Request& request, const Caller& caller) const;
   Response output(const Request& request, const control::Job& job) const;
   Response gpus(const Caller& caller) const;

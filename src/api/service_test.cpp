@@ -73,6 +73,7 @@ TEST_F(ServiceTest, EveryRouteIsAllowedOrRefusedAsTheTableSays) {
     std::string path(route.path);
     const bool of_job = path.find("{id}") != std::string::npos;
     if (of_job) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const As as : {As{Role::kAdmin, 0}, As{Role::kOwner, kAnn}, As{Role::kUser, kBob}}) {
       const int got =
           status(as.uid, std::string(route.method), path, R"({"argv":["x"],"directory":"/"})");
@@ -89,6 +90,7 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
   for (const Route& route : routes()) {
     std::string path(route.path);
     if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const std::uint32_t uid : {std::uint32_t{0}, kAnn, kBob}) {
       for (const Scope scope : {Scope::kRead, Scope::kSubmit, Scope::kAdmin}) {
         const bool admin = scope == Scope::kAdmin;
@@ -100,7 +102,7 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
         const auto* response = std::get_if<Response>(&handled);
         const int got = response == nullptr ? 0 : response->status;
         const bool writes = route.method != "GET";
-        EXPECT_EQ(writes, route.scope == Scope::kSubmit) << route.name;
+        EXPECT_EQ(writes, route.scope >= Scope::kSubmit) << route.name;
         const bool allowed = may(route, role) && scope >= route.scope;
         EXPECT_EQ(got != 403, allowed) << route.name << " uid " << uid << " " << name_of(scope);
         EXPECT_TRUE(!allowed || got == 0 || got == 200) << route.name << got;
@@ -121,6 +123,15 @@ TEST_F(ServiceTest, OnlyAdminsRaiseAPriorityAndAllMayLowerTheirs) {
   for (const char* wrong : {"1.5", "-1000001", "\"high\"", "true"}) {
     EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with(wrong)), 400) << wrong;
   }
+}
+
+TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain"), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/4294967296/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/-1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(256, 'x')), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(257, 'x')), 400);
 }
 
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {

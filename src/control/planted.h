@@ -27,7 +27,8 @@ namespace partita::control {
   X(take_slice_too_early)     \
   X(lose_claimant)            \
   X(stop_without_saving)      \
-  X(ignore_bars)
+  X(ignore_bars)              \
+  X(forget_drain)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

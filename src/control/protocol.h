@@ -118,6 +118,16 @@ struct GpuHealth {
   }
 };
 
+// An operator takes a GPU out of use, or gives it back. Jobs that run there go on.
+struct DrainGpu {
+  Ticket ticket = 0;
+  GpuId gpu;
+  bool drain = true;
+  std::string reason;  // may be empty
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.gpu, self.drain, self.reason); }
+};
+
 // Something an operator should know of, without a consequence.
 struct Remark {
   std::string kind;
@@ -140,7 +150,7 @@ struct SliceFault {
 };
 
 using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark, Hold, Requeue>;
+                           Inventory, GpuHealth, SliceFault, Remark, Hold, Requeue, DrainGpu>;
 
 // ---- out
 

@@ -34,6 +34,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   for (const launch::Report& report : attempts) attempts_.take(report);
   settle_again();
   look_at_barred();
+  devices_.restore_drains(contents.gpus);
   state_.note_event();
   return finish_turn();
 }

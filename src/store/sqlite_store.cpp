@@ -264,7 +264,7 @@ bool SqliteStore::write(const Batch& batch) {
   }
   good = good && put(batch.intents);
   FAILPOINT(store_intents_written);
-  good = good && put(batch.events) && put(batch.peaks);
+  good = good && put(batch.events) && put(batch.peaks) && put(batch.gpus);
   FAILPOINT(store_events_written);
   good = good && put(batch.turns);
   FAILPOINT(store_turns_written);
@@ -323,6 +323,7 @@ Result<Contents> SqliteStore::load() {
   if (read.ok()) read = read_all(contents.instances);
   if (read.ok()) read = read_all(contents.intents);
   if (read.ok()) read = read_all(contents.peaks);
+  if (read.ok()) read = read_all(contents.gpus);
   if (!read) return read.error();
   const auto last = number_of(sql_.last_event);
   if (!last) return damaged(path_, why());

@@ -178,6 +178,21 @@ struct PeakRow {
   bool operator==(const PeakRow&) const = default;
 };
 
+// A GPU that an operator drained, or resumed.
+struct GpuRow {
+  std::string gpu;  // its UUID
+  std::int64_t drained = 0;
+  std::int64_t changed_us = 0;
+  std::string reason;
+
+  static constexpr Table kTable{"gpus"};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "gpu", row.gpu, "drained", row.drained, "changed_us", row.changed_us,
+                "reason", row.reason);
+  }
+  bool operator==(const GpuRow&) const = default;
+};
+
 // One turn of the daemon as it was taken, for a replay.
 enum class TurnKind : std::int64_t {
   kStep = 0,
@@ -222,6 +237,7 @@ struct Batch {
   std::vector<IntentRow> met_intents;  // by kind and subject
   std::vector<EventRow> events;
   std::vector<PeakRow> peaks;
+  std::vector<GpuRow> gpus;
   std::vector<JobNumber> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
 
@@ -231,6 +247,7 @@ struct Batch {
                 batch.gone_instances, "intents", batch.intents, "met_intents", batch.met_intents,
                 "events", batch.events, "peaks", batch.peaks, "forgotten_jobs",
                 batch.forgotten_jobs);
+    visit(Field{.name = "gpus", .encoding = Encoding::kNamed}, batch.gpus);
     visit(Field{.name = "turns", .digest = false}, batch.turns);
   }
 
@@ -250,6 +267,7 @@ struct Contents {
   std::vector<IntentRow> intents;
   std::vector<PeakRow> peaks;
   std::int64_t last_event = 0;
+  std::vector<GpuRow> gpus;
 
   bool operator==(const Contents&) const = default;
 };

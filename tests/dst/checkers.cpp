@@ -39,6 +39,7 @@ void World::check_step() {
   check_claims();
   check_slices();
   check_processes();
+  check_drains();
   if (step_ % 20 == 0) check_store();
 }
 
@@ -82,8 +83,8 @@ void World::check_jobs() {
   }
 }
 
-// I15: what succeeded does not run again, what ran out of memory gets more, and a job that is not to
-// be started again is not, unless somebody asked for it.
+// I15: what succeeded does not run again, what ran out of memory gets more, and a job that is not
+// to be started again is not, unless somebody asked for it.
 void World::check_attempts(const control::Job& job) {
   if (requeued_.contains(job.id)) return;
   const auto of = [&](const std::string& name) {

@@ -112,8 +112,9 @@ TEST(Dst, EveryPromiseHoldsWhereUsersShare) {
 }
 
 TEST(Dst, EveryPromiseHoldsWhereTheQueueIsSteered) {
-  std::map<std::string, std::size_t> seen{
-      {"waits", 0}, {"eligible", 0}, {"held", 0}, {"released", 0}, {"requeued", 0}};
+  std::map<std::string, std::size_t> seen{{"waits", 0},      {"eligible", 0}, {"held", 0},
+                                          {"released", 0},   {"requeued", 0}, {"gpu-drained", 0},
+                                          {"gpu-resumed", 0}};
   int failures = 0;
   const auto [first, last] = seeds();
   const std::uint64_t count = last - first + 1;

@@ -25,6 +25,13 @@ void World::draw_wishes(control::JobSpec& spec) {
 }
 
 void World::steer(std::vector<control::Input>& inputs) {
+  if (steer_rng_.below(60) == 0) {
+    const GpuId gpu{static_cast<std::uint32_t>(steer_rng_.below(gpu_count_))};
+    const bool drain = !operator_drained_.contains(gpu);
+    if (drain) drains_asked_[next_ticket_] = gpu;
+    operator_drained_.erase(gpu);  // until the answer nobody knows
+    inputs.push_back(control::DrainGpu{next_ticket_++, gpu, drain, "a new fan"});
+  }
   if (acknowledged_.empty()) return;
   const auto nth = static_cast<long>(steer_rng_.below(acknowledged_.size()));
   const JobNumber job = *std::next(acknowledged_.begin(), nth);
@@ -41,14 +48,34 @@ void World::steer(std::vector<control::Input>& inputs) {
 
 // So that all jobs can end.
 void World::let_go(std::vector<control::Input>& inputs) {
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+    if (!controller_->drained(GpuId{i})) continue;
+    operator_drained_.erase(GpuId{i});
+    inputs.push_back(control::DrainGpu{next_ticket_++, GpuId{i}, false, ""});
+  }
   for (const auto& [id, job] : controller_->jobs()) {
     if (job.progress.held == store::Held::kNo || control::has_ended(job.state())) continue;
     inputs.push_back(control::Hold{next_ticket_++, id, false, true});
   }
 }
 
-// I14: when a job starts, those it runs after have ended, and well where they had to, it is not held,
-// and of its array no more run than may.
+// I16: a GPU that was said to be drained is so until it was said to be resumed, and no job starts
+// there.
+void World::check_drains() {
+  for (const GpuId each : operator_drained_) {
+    if (!controller_->drained(each)) wrong(fmt::format("GPU {} is drained no more", each.value));
+  }
+}
+
+void World::note_drain(const control::Reply& reply) {
+  const auto asked = drains_asked_.find(reply.ticket);
+  if (asked == drains_asked_.end()) return;
+  operator_drained_.insert(asked->second);
+  drains_asked_.erase(asked);
+}
+
+// I14: when a job starts, those it runs after have ended, and well where they had to, it is not
+// held, and of its array no more run than may.
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);
   if (job == nullptr) return;

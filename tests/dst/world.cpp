@@ -142,6 +142,7 @@ bool World::perform(control::Turn turn, bool faults) {
     return false;
   }
   for (const control::Reply& reply : turn.replies) {
+    note_drain(reply);
     for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
       if (each->second.ticket != reply.ticket) continue;
       if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
@@ -195,6 +196,7 @@ void World::carry_out(const control::Effect& effect) {
 
 void World::launch(const control::Launch& launch) {
   check_start(launch.start.key.job);
+  if (controller_->drained(launch.instance.gpu)) wrong("a job starts on a GPU that is drained");
   Process& process = processes_[launch.start.key];
   if (process.begins_at != Micros{} || process.claimed) {
     wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));

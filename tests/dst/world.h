@@ -116,6 +116,8 @@ class World {
   void steer(std::vector<control::Input>& inputs);
   void let_go(std::vector<control::Input>& inputs);
   void check_start(JobNumber job);
+  void check_drains();
+  void note_drain(const control::Reply& reply);
   void boot();
   void crash();
   void own_what_was_being_made();
@@ -202,6 +204,8 @@ class World {
   std::map<JobNumber, control::JobState> seen_;
   std::set<JobNumber> cancelled_;
   std::set<JobNumber> requeued_;  // on request
+  std::map<control::Ticket, GpuId> drains_asked_;
+  std::set<GpuId> operator_drained_;
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 

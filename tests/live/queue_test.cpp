@@ -127,5 +127,27 @@ TEST_F(Queue, APriorityIsKeptAndShown) {
   }
 }
 
+TEST_F(Queue, NoJobStartsOnAGpuThatIsDrained) {
+  partita({"drain", "0", "--reason", "a new fan: Monday, 8 %"});
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start({"--watch", "0.1"})) << daemon_.said();
+  const std::string id = submit({"--", "/bin/true"});
+  ::usleep(300'000);
+  EXPECT_EQ(job(id)["state"], "queued");
+  EXPECT_NE(partita({"queue"}).find("GPU 0 is drained: a new fan: Monday, 8 %\n"),
+            std::string::npos);
+  EXPECT_NE(partita({"top", "--once"}).find("drained: a new fan"), std::string::npos);
+  EXPECT_NE(partita({"job", id}).find("GPU 0 is drained: a new fan"), std::string::npos);
+  if (::getuid() == 0) {
+    EXPECT_EQ(as_nobody([&] {
+                return run_to_end({program(), "resume", "0", "--socket", daemon_.socket()});
+              }),
+              4);
+  }
+  partita({"resume", "0"});
+  partita({"wait", id});
+  partita({"drain", "7"}, 1);
+}
+
 }  // namespace
 }  // namespace partita::live_test

@@ -51,6 +51,8 @@ enum class Verb : std::uint8_t {
   kWait,
   kTop,
   kShare,
+  kDrain,
+  kResume,
   kReplay,
   kPolicies,
   kScenarios,

@@ -16,7 +16,8 @@ constexpr VerbSet kJobVerbs =
     set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
            Verb::kWait);
 constexpr VerbSet kClients =
-    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
+    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kDrain,
+                       Verb::kResume);
 
 // One of each kind at most.
 Result<std::vector<api::Address>> parse_listen(std::string_view text) {
@@ -192,8 +193,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "first.",
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_array>},
     {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
-     .sentence = "Start it when these jobs have ended: with :ok, the default, they have to succeed, "
-                 "else it is cancelled; with :any it does not matter how. May be given several "
+     .sentence = "Start it when these jobs have ended: with :ok, the default, they have to "
+                 "succeed, else it is cancelled; with :any it does not matter how. May be given several "
                  "times, and takes lists, as in 12,14-20:any.",
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
     {.name = "hold", .kind = ValueKind::kSwitch,
@@ -222,6 +223,11 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "last", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1e9,
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
+    {.name = "reason", .kind = ValueKind::kText, .metavar = "TEXT",
+     .sentence = "Why, for whoever asks.", .verbs = set_of(Verb::kDrain)},
+    {.name = "GPU", .kind = ValueKind::kCount, .metavar = "GPU", .low = 0, .high = 1e6,
+     .sentence = "Number of the GPU, as top shows it.",
+     .verbs = set_of(Verb::kDrain, Verb::kResume)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
      .sentence = "Number of the job; job and logs take one, the others several, as in 12,14-20.",
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},

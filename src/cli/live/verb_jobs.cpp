@@ -94,6 +94,21 @@ std::string queue_text(const Json& jobs, bool bold) {
   return table.text(bold);
 }
 
+// A line for each GPU that is drained, since jobs may wait for it.
+std::string drained_text(DaemonClient& client) {
+  const DaemonAnswer answer = client.ask("GET", "/v1/gpus");
+  if (!answer.good()) return {};
+  std::string text;
+  const Json gpus = answer.json();  // named: a loop does not keep what it is part of
+  for (const Json& gpu : gpus["gpus"]) {
+    const std::string why = text_or(gpu, "why_unusable", "");
+    if (why.starts_with("drained")) {
+      text += fmt::format("GPU {} is {}\n", gpu["gpu"].get<std::int64_t>(), why);
+    }
+  }
+  return text;
+}
+
 std::string joined(const Json& words) {
   std::string text;
   for (const Json& word : words) text += (text.empty() ? "" : " ") + word.get<std::string>();
@@ -195,7 +210,8 @@ Outcome run_queue(const Values& values, Console& console) {
       client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
   if (!answer.good()) return fail(answer);
   Json json = answer.json();
-  return print_either(values, console, json, queue_text(json["jobs"], console.bold));
+  const std::string notes = values.has_switch("json") ? "" : drained_text(client);
+  return print_either(values, console, json, queue_text(json["jobs"], console.bold) + notes);
 }
 
 Outcome run_job(const Values& values, Console& console) {

@@ -1,4 +1,6 @@
-// Verbs that change what jobs in the queue may do: hold, release, requeue.
+// Verbs that change what jobs and GPUs may do: hold, release, requeue, drain, resume.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -49,7 +51,41 @@ Outcome steer_jobs(const Values& values, Console& console, const std::string& wh
   return worst;
 }
 
+// As it stands in a query: everything but letters and digits as %XX.
+std::string in_query(const std::string& text) {
+  std::string query;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    query += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return query;
+}
+
+Outcome steer_gpu(const Values& values, Console& console, const std::string& what,
+                  const char* done) {
+  if (!values.is_set("GPU")) {
+    return Error{"the number of a GPU is missing, as in `partita " + what + " 0`"};
+  }
+  DaemonClient client(values);
+  std::string path = fmt::format("/v1/gpus/{}/{}", values.count("GPU"), what);
+  if (what == "drain" && values.is_set("reason"))
+    path += "?reason=" + in_query(values.text("reason"));
+  const DaemonAnswer answer = client.ask("POST", path);
+  if (!answer.good()) return fail(answer);
+  if (values.has_switch("json")) print_json(console, Json{{done, values.count("GPU")}});
+  return 0;
+}
+
 }  // namespace
+
+Outcome run_drain(const Values& values, Console& console) {
+  return steer_gpu(values, console, "drain", "drained");
+}
+
+Outcome run_resume(const Values& values, Console& console) {
+  return steer_gpu(values, console, "resume", "resumed");
+}
 
 Outcome run_hold(const Values& values, Console& console) {
   return steer_jobs(values, console, "hold", "held");

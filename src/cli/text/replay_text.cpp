@@ -79,6 +79,11 @@ Line line_of(const ReplayedTurn&, const control::Requeue& requeue) {
   return {fmt::format("requeue job {}", requeue.job), requeue.job};
 }
 
+Line line_of(const ReplayedTurn&, const control::DrainGpu& drain) {
+  return {fmt::format("{} GPU {}{}{}", drain.drain ? "drain" : "resume", drain.gpu.value,
+                      drain.reason.empty() ? "" : ": ", drain.reason)};
+}
+
 Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
   return {fmt::format("GPU {} has {} slices", inventory.gpu.value, inventory.instances.size())};
 }

@@ -189,6 +189,13 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "ago counts half) and in all, what they hold now, and their level: 1 is just their share, and "
      "those below it go first.",
      "partita share\npartita share --json"},
+    {Verb::kDrain, "drain", run_drain, "start no more jobs on a GPU",
+     "For admins. Jobs that run there go on, and its slices are left as they are; a restart of the "
+     "daemon changes nothing. top and queue show the reason.",
+     "partita drain 0 --reason 'new fan on Monday'\npartita drain 1 --json"},
+    {Verb::kResume, "resume", run_resume, "use a GPU that was drained again",
+     "For admins. It takes jobs again as soon as its slices have been looked at.",
+     "partita resume 0"},
     {Verb::kReplay, "replay", run_replay, "replay the daemon's decisions from its journal",
      "The store keeps what went into every turn. Each is replayed by the same code and "
      "policies, and what comes out is compared with what came out then: status 0 when all are the "

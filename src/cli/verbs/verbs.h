@@ -40,6 +40,8 @@ Outcome run_logs(const Values& values, Console& console);
 Outcome run_wait(const Values& values, Console& console);
 Outcome run_top(const Values& values, Console& console);
 Outcome run_share(const Values& values, Console& console);
+Outcome run_drain(const Values& values, Console& console);
+Outcome run_resume(const Values& values, Console& console);
 Outcome run_replay(const Values& values, Console& console);
 Outcome run_policies(const Values& values, Console& console);
 Outcome run_scenarios(const Values& values, Console& console);
