@@ -79,8 +79,9 @@ class QueueRig : public testing::Test {
 
   // The daemon begins, perhaps after it was killed; processes go on.
   void boot() {
-    controller_ = std::make_unique<Controller>(options_, model_, gpus_, std::make_unique<InOrder>(),
-                                               std::make_unique<Uncut>());
+    Policies policies{std::make_unique<InOrder>(), std::make_unique<Uncut>(), nullptr,
+                      [] { return std::make_unique<InOrder>(); }};
+    controller_ = std::make_unique<Controller>(options_, model_, gpus_, std::move(policies));
     const auto contents = store_.load();
     std::vector<launch::Report> reports;
     for (const launch::AttemptKey key : unsettled_attempts(*contents)) {
