@@ -30,6 +30,27 @@ Response json_response(const Json& json, int status = 200) {
   return response;
 }
 
+// A text of a query, where %XX stands for a byte; nothing when an escape is none.
+std::optional<std::string> unescaped(std::string_view text) {
+  const auto digit = [](char c) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    return kDigits.find(static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c));
+  };
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    const std::size_t high = i + 2 < text.size() ? digit(text[i + 1]) : std::string_view::npos;
+    const std::size_t low = i + 2 < text.size() ? digit(text[i + 2]) : std::string_view::npos;
+    if (high == std::string_view::npos || low == std::string_view::npos) return {};
+    bytes += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return bytes;
+}
+
 bool owns(const Caller& caller, const Job& job) {
   return caller.admin || caller.uid == job.owner.uid;
 }
@@ -147,13 +168,14 @@ Handled Service::drain(const Request& request, const Match& match, control::Tick
     return error_response(404, fmt::format("there is no GPU {}; there are {}", match.gpu, gpus));
   }
   const bool drains = match.route->id == RouteId::kDrainGpu;
-  const std::string reason(drains ? request.parameter("reason") : std::string_view());
+  const auto reason = unescaped(drains ? request.parameter("reason") : std::string_view());
+  if (!reason) return error_response(400, "the reason has a % that begins no %XX");
   const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-  if (reason.size() > kReasonBytesMax || std::ranges::any_of(reason, control)) {
+  if (reason->size() > kReasonBytesMax || std::ranges::any_of(*reason, control)) {
     return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
-                                           reason.size(), kReasonBytesMax));
+                                           reason->size(), kReasonBytesMax));
   }
-  return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, reason}));
+  return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, *reason}));
 }
 
 Response Service::response_to(const control::Reply& reply) const {

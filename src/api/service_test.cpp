@@ -132,6 +132,12 @@ TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
   EXPECT_EQ(status(0, "POST", "/v1/gpus/-1/drain"), 404);
   EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(256, 'x')), 0);
   EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(257, 'x')), 400);
+  for (const char* wrong : {"%", "%2", "%zz", "a%0A", "%2x"}) {
+    EXPECT_EQ(status(0, "POST", std::string("/v1/gpus/0/drain?reason=") + wrong), 400) << wrong;
+  }
+  const Handled handled =
+      service_.handle(request("POST", "/v1/gpus/0/drain?reason=8%20%25%2C%c3%BC"), caller(0), 7);
+  EXPECT_EQ(std::get<control::DrainGpu>(std::get<control::Input>(handled)).reason, "8 %,ü");
 }
 
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
@@ -188,7 +194,8 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   EXPECT_EQ(shown(kAnn, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2,"name":"train","reason":"exit status 3",)"
-            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line"}]})");
+            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line","priority":null,)"
+            R"("array_job":null,"array_index":null}]})");
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2}]})");
@@ -202,10 +209,12 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
             R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
             R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
             R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
-            R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+            R"("comment":"a line","priority":null,"array_job":null,"array_index":null,)"
+            R"("memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
             R"("late_s":-97.5,)"
             R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
-            R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
+            R"("directory":"/tmp","after":[],"hold":false,"array_limit":null,"no_requeue":false,)"
+            R"("no_early_restart":false,"energy_j_estimated":77.75,"waits":[],)"
             R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
             R"("text":"needs 9.5 GiB"}]})");
   EXPECT_EQ(*service.event_text(event, caller(kAnn)),
@@ -332,7 +341,7 @@ TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
       }
     }
   }
-  EXPECT_EQ(shown, 32U) << "five routes for three callers, and two refusals, of two services";
+  EXPECT_EQ(shown, 38U) << "six routes for three callers, and two refusals, of two services";
   const Json shown_job = schema_of(routes()[2], "200")["application/json"]["schema"];
   EXPECT_FALSE(misfits(shown_job, Json::parse(R"({"id":"1"})"), "").empty());
 }
