@@ -120,11 +120,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
       response.body = metrics_text(controller_, around_);
       return response;
     }
-    case RouteId::kOpenApi: {
-      Response response;
-      response.body = openapi_document(around_.version);
-      return response;
-    }
+    case RouteId::kOpenApi:
+      return Response{200, "application/json", openapi_document(around_.version), {}};
   }
   return error_response(404, "there is no such path");
 }

@@ -194,8 +194,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_array>},
     {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
      .sentence = "Start it when these jobs have ended: with :ok, the default, they have to "
-                 "succeed, else it is cancelled; with :any it does not matter how. May be given several "
-                 "times, and takes lists, as in 12,14-20:any.",
+                 "succeed, else it is cancelled; with :any it does not matter how. May be given "
+                 "several times, and takes lists, as in 12,14-20:any.",
      .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
     {.name = "hold", .kind = ValueKind::kSwitch,
      .sentence = "Do not start it until `partita release`.", .verbs = set_of(Verb::kSubmit)},

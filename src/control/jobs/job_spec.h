@@ -83,6 +83,10 @@ struct JobSpec {
                 .shown = Shown::kInLists,
                 .line = true},
           spec.comment);
+    queue_fields(spec, visit);
+  }
+  // Those that say when it may start, and whether again.
+  static void queue_fields(auto& spec, auto&& visit) {
     visit(Field{.name = "after",
                 .doc = "Jobs that have to end before it starts: NUMBER or NUMBER:ok, which has to "
                        "succeed, or NUMBER:any",

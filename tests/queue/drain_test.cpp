@@ -1,5 +1,5 @@
-#include "control/queue_rig.h"
 #include "control/views.h"
+#include "queue/queue_rig.h"
 
 namespace partita::control {
 namespace {

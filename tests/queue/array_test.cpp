@@ -1,4 +1,4 @@
-#include "control/queue_rig.h"
+#include "queue/queue_rig.h"
 
 namespace partita::control {
 namespace {

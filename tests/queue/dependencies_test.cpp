@@ -1,5 +1,4 @@
-#include "control/jobs/queue_gates.h"
-#include "control/queue_rig.h"
+#include "queue/queue_rig.h"
 
 namespace partita::control {
 namespace {
