@@ -39,8 +39,8 @@ struct Faults {
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
-// deadline there, and the rule is any. Where several users share, with fair shares and reservations,
-// and where the disk fills up, the rule is drawn too.
+// deadline there, and the rule is any. Where several users share, with fair shares and
+// reservations, and where the disk fills up, the rule is drawn too.
 enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk };
 
 class World {
