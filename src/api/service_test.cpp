@@ -327,7 +327,7 @@ TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
       }
     }
   }
-  EXPECT_EQ(shown, 32U) << "five routes for three callers, and two refusals, of two services";
+  EXPECT_EQ(shown, 38U) << "six routes for three callers, and two refusals, of two services";
   const Json shown_job = schema_of(routes()[2], "200")["application/json"]["schema"];
   EXPECT_FALSE(misfits(shown_job, Json::parse(R"({"id":"1"})"), "").empty());
 }

@@ -175,8 +175,8 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita top\npartita top --once --json"},
     {Verb::kShare, "share", run_share, "what users had of the fleet, and who goes first",
      "With serve --fair-share: each user's share, what they used of late (what was used a "
-     "half-life ago counts half) and in all, what they hold now, and their level: 1 is just their share, and "
-     "those below it go first.",
+     "half-life ago counts half) and in all, what they hold now, and their level: 1 is just their "
+     "share, and those below it go first.",
      "partita share\npartita share --json"},
     {Verb::kReplay, "replay", run_replay, "replay the daemon's decisions from its journal",
      "The store keeps what went into every turn. Each is replayed by the same code and "
