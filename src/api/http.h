@@ -50,7 +50,7 @@ struct Response {
   bool stream = false;  // the body is only the beginning; more follows until the caller goes
 };
 
-// {"error": {"code": ..., "message": ...}}; with 429 and 503, when to come back.
+// {"error": {"code": ..., "message": ...}}; with 429, 503 and 507, when to come back.
 Response error_response(int status, std::string_view message, std::int64_t retry_after_s = 1);
 
 std::string to_bytes(const Response& response, bool keep_alive);

@@ -109,6 +109,12 @@ std::string metrics_text(const control::Controller& controller, const Surroundin
             "Share of the queued work that fits no idle slice although enough compute slices are "
             "idle; 0 to 1.");
   text.row("partita_fragmentation_ratio", "", controller.fragmentation().ratio());
+  const DiskView disk = around.disk();
+  text.head("partita_disk_full", "gauge",
+            "Whether the disk of the state is full: no job is taken or started.");
+  text.row("partita_disk_full", "", disk.full ? 1 : 0);
+  text.head("partita_disk_free_bytes", "gauge", "Bytes left on the disk of the state.");
+  text.row("partita_disk_free_bytes", "", static_cast<double>(disk.free_bytes));
   write_gpus(text, controller, around);
   write_slices(text, controller, around);
   return text.take();

@@ -129,7 +129,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
 Handled Service::submit(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const std::string closed = around_.why_closed();
-  if (!closed.empty()) return error_response(503, closed);
+  if (!closed.empty()) return error_response(507, closed);
   const bool nobody = around_.uid_min > 0 && caller.uid == kNobody;
   if (caller.uid < around_.uid_min || nobody) {
     return error_response(403, fmt::format("jobs of user {} are not run here: users below {} and "
@@ -194,6 +194,8 @@ Response Service::response_to(const control::Reply& reply) const {
       return error_response(403, reply.message);
     case control::Reply::Kind::kFull:
       return error_response(429, reply.message);
+    case control::Reply::Kind::kNoSpace:
+      return error_response(507, reply.message);
   }
   return error_response(500, "no answer");
 }
@@ -253,6 +255,7 @@ Response Service::status() const {
   view.closed = around_.why_closed();
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();
+  view.disk = around_.disk();
   return json_response(json_of(view));
 }
 

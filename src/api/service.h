@@ -23,6 +23,16 @@ struct Caller {
   std::string token = {};       // its id; empty: the kernel says who it is
 };
 
+// The disk of the daemon's state.
+struct DiskView {
+  std::uint64_t free_bytes = 0;
+  bool full = false;  // no job is taken or started
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "free_bytes", self.free_bytes, "full", self.full);
+  }
+};
+
 // What the service needs to know of the daemon around it.
 struct Surroundings {
   std::string version;
@@ -34,6 +44,7 @@ struct Surroundings {
   std::function<std::string(JobNumber job, std::uint64_t offset, std::size_t most)> output;
   // Why no new job can be taken now; empty: it can.
   std::function<std::string()> why_closed;
+  std::function<DiskView()> disk = [] { return DiskView{}; };
   // How long a user who is no admin has to wait before submitting; 0: not at all, and it counts.
   std::function<Micros(std::uint32_t uid)> wait_to_submit = [](std::uint32_t) { return Micros{}; };
   // Jobs of users below are not run; nor, when it is above 0, those of "nobody".
@@ -49,11 +60,12 @@ struct StatusView {
   std::string closed;
   control::JobCounts jobs;
   double fragmentation = 0;
+  DiskView disk;
 
   static void fields(auto& self, auto&& visit) {
     visit_named(visit, "version", self.version, "backend", self.backend, "policy", self.policy,
                 "shadow", self.shadow, "closed", self.closed, "jobs", self.jobs, "fragmentation",
-                self.fragmentation);
+                self.fragmentation, "disk", self.disk);
   }
 };
 

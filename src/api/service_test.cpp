@@ -229,7 +229,26 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   EXPECT_EQ(shown(kBob, "/v1/status"),
             R"({"version":"","backend":"","policy":"","shadow":false,"closed":"",)"
             R"("jobs":{"queued":0,"starting":0,"running":0,"restarting":0,"cancelling":0,)"
-            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0})");
+            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0,)"
+            R"("disk":{"free_bytes":0,"full":false}})");
+}
+
+TEST_F(ServiceTest, AFullDiskIsShownAndSubmissionsAreRefusedWithItsSentence) {
+  around_.disk = [] { return DiskView{4096, true}; };
+  closed_ = "the disk of /state is full";
+  const Handled handled = service_.handle(
+      request("POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), caller(kAnn), 7);
+  const auto& response = std::get<Response>(handled);
+  EXPECT_EQ(response.status, 507);
+  EXPECT_NE(response.body.find("the disk of /state is full"), std::string::npos);
+  EXPECT_NE(to_bytes(response, true).find("507 Insufficient Storage"), std::string::npos);
+  EXPECT_NE(to_bytes(response, true).find("Retry-After: "), std::string::npos);
+  EXPECT_EQ(service_.response_to({7, control::Reply::Kind::kNoSpace, {}, closed_}).status, 507);
+  EXPECT_NE(body(kAnn, "/v1/status").find(R"("disk":{"free_bytes":4096,"full":true})"),
+            std::string::npos);
+  const std::string figures = body(kAnn, "/metrics");
+  EXPECT_NE(figures.find("\npartita_disk_full 1\n"), std::string::npos);
+  EXPECT_NE(figures.find("\npartita_disk_free_bytes 4096\n"), std::string::npos);
 }
 
 TEST_F(ServiceTest, TheOwnerIsWhoTheKernelSaysWhateverTheBodySays) {
@@ -405,7 +424,7 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
 
 TEST_F(ServiceTest, AClosedDaemonTakesNoJobsAndStillAnswers) {
   closed_ = "the disk is full";
-  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 503);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 507);
   EXPECT_EQ(status(kAnn, "GET", "/v1/jobs/1"), 200);
 }
 

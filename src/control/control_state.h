@@ -90,6 +90,8 @@ struct ControlState {
   Micros now;
   std::uint64_t events = 0;  // arrivals, completions and whatever else policies count
   bool pass_due = true;
+  // Why nothing is started or taken: the disk is full. Empty: it is not.
+  std::string no_space;
 };
 
 }  // namespace partita::control

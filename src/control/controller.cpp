@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/planted.h"
+
 namespace partita::control {
 namespace {
 
@@ -42,6 +44,7 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
     moves_.forget_look();
     state_.pass_due = true;
   }
+  if (!state_.no_space.empty() && !PLANTED(start_without_space)) return finish_turn();
   if (passes_.due()) passes_.run();
   if (const auto ran_min = moves_.preempt_after()) devices_.preempt_for_layouts(*ran_min);
   slices_.begin_layout_steps();
@@ -68,11 +71,23 @@ void Controller::take(const Input& input) {
                [this](const CreateDone& each) { slices_.take(each); },
                [this](const DestroyDone& each) { slices_.take(each); },
                [this](const Remark& each) { state_.turn.event(kNoJob, each.kind, each.text); },
+               [this](const Storage& each) { take(each); },
                [this](const auto& each) { devices_.take(each); }},
       input);
 }
 
+void Controller::take(const Storage& storage) {
+  const bool before = state_.no_space.empty();
+  state_.no_space = storage.space ? std::string() : storage.why;
+  if (before == storage.space) return;
+  if (!storage.space) return state_.turn.event(kNoJob, "disk-full", storage.why);
+  state_.turn.event(kNoJob, "disk-space", "jobs are taken and started again");
+  state_.note_event();
+}
+
+// On a full disk nothing is begun, so nothing is to be done but with what comes in.
 std::optional<Micros> Controller::next_wake() const {
+  if (!state_.no_space.empty()) return {};
   const Micros own = std::min(passes_.next(), moves_.next_look());
   const auto retry = state_.fleet.next_retry(state_.now);
   if (own == Micros::max()) return retry;

@@ -57,6 +57,8 @@ class Controller {
   // The place that a job is kept; null: none.
   const decide::Reservation* reservation_of(const Job& job) const;
   const Options& options() const { return state_.options; }
+  // Why nothing is started for want of disk space; empty: there is some.
+  const std::string& no_space() const { return state_.no_space; }
   std::size_t jobs_not_ended() const { return state_.jobs.not_ended(); }
   std::size_t count(JobState state) const { return state_.jobs.count(state); }
   std::uint64_t passes() const { return passes_.count(); }
@@ -67,6 +69,7 @@ class Controller {
   void begin_turn(Micros now);
   Turn finish_turn();
   void take(const Input& input);
+  void take(const Storage& storage);
 
   // Restoring.
   void restore_slices(std::span<const Inventory> inventories, const store::Contents& contents);

@@ -27,6 +27,8 @@ namespace partita::control {
   X(take_slice_too_early)     \
   X(lose_claimant)            \
   X(stop_without_saving)      \
+  X(fail_without_space)       \
+  X(start_without_space)      \
   X(ignore_bars)              \
   X(forget_drain)
 

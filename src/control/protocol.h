@@ -149,8 +149,18 @@ struct SliceFault {
   }
 };
 
-using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark, Hold, Requeue, DrainGpu>;
+// Whether there is disk space for more than the ends of what runs. Until the first of these is
+// taken there is.
+struct Storage {
+  bool space = true;
+  std::string why;  // when there is none
+
+  static auto parts(auto& self) { return std::tie(self.space, self.why); }
+};
+
+using Input =
+    std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading, Inventory,
+                 GpuHealth, SliceFault, Remark, Storage, Hold, Requeue, DrainGpu>;
 
 // ---- out
 
@@ -162,6 +172,7 @@ struct Reply {
     kRefused,
     kFull,
     kCancelled,
+    kNoSpace,
     kDone,
     kForbidden,
   };

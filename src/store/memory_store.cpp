@@ -15,6 +15,7 @@ auto values_of(const Map& map) {
 }  // namespace
 
 Status MemoryStore::commit(const Batch& batch) {
+  if (full_ && !batch.empty()) return Error{"the disk is full"};
   for (const JobRow& row : batch.new_jobs) {
     if (!jobs_.emplace(row.progress.id, row).second) return Error{"a job was inserted twice"};
   }
@@ -49,6 +50,7 @@ Result<Store::JournalSize> MemoryStore::journal_size() {
   size.last_turn = last_turn_;
   for (const TurnRow& row : turns_) size.bytes += static_cast<std::int64_t>(row.inputs.size());
   size.closed = !turns_.empty() && turns_.back().kind == TurnKind::kClose;
+  if (!turns_.empty()) size.first_us = turns_.front().at_us;
   return size;
 }
 

@@ -11,6 +11,10 @@ namespace partita::store {
 class MemoryStore : public Store {
  public:
   Status commit(const Batch& batch) override;
+  bool out_of_space() const override { return full_; }
+  Status reserve(std::uint64_t) override { return {}; }
+  // From now on commits fail for want of space, or do so no more.
+  void set_full(bool full) { full_ = full; }
   Result<Contents> load() override;
   Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) override;
 
@@ -36,6 +40,7 @@ class MemoryStore : public Store {
   std::vector<TurnRow> turns_;
   std::int64_t last_turn_ = 0;
   Contents base_;
+  bool full_ = false;
 };
 
 }  // namespace partita::store

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -453,6 +454,30 @@ TEST(SqliteStore, FlippedBitsAreRefusedOrHarmless) {
     fs::remove(sample.file() + "-wal");
     expect_whole_or_refused(sample, "byte " + std::to_string(at));
   }
+}
+
+TEST(SqliteStore, WhatIsReservedForTheLogIsOfTheDiskBeforeItIsWritten) {
+  const test::TemporaryFolder folder;
+  const auto store = open_store(folder.path(), {});
+  ASSERT_TRUE(store.ok());
+  constexpr std::uint64_t kBytes = 8U << 20U;
+  const Status reserved = (*store)->reserve(kBytes);
+  if (!reserved) GTEST_SKIP() << reserved.error().message;
+  struct stat log {};
+  ASSERT_EQ(::stat((store_file(folder.path()) + "-wal").c_str(), &log), 0);
+  EXPECT_GE(static_cast<std::uint64_t>(log.st_blocks) * 512, kBytes);
+  EXPECT_LT(static_cast<std::uint64_t>(log.st_size), kBytes) << "SQLite does not see it";
+  Rng rng(5);
+  std::int64_t jobs = 0;
+  std::int64_t events = 0;
+  std::int64_t turns = 0;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE((*store)->commit(test::random_batch(rng, jobs, events, turns)).ok());
+  }
+  struct stat later {};
+  ASSERT_EQ(::stat((store_file(folder.path()) + "-wal").c_str(), &later), 0);
+  EXPECT_GT(later.st_size, log.st_size);
+  EXPECT_EQ(later.st_blocks, log.st_blocks);
 }
 
 }  // namespace

@@ -276,9 +276,15 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Durable when it returns. After an error the store is not used again: what is on disk is the
-  // state before the batch or after it, and only opening it anew tells.
+  // Durable when it returns. After an error for want of space nothing of the batch is there, and it
+  // may be tried again. After any other the store is not used again: what is on disk is the state
+  // before the batch or after it, and only opening it anew tells.
   virtual Status commit(const Batch& batch) = 0;
+  // Whether the last call that failed did so for want of space.
+  virtual bool out_of_space() const = 0;
+  // Takes so many bytes of the disk for commits to come, so that a disk that others fill does not
+  // end them. Again is no harm. An error: there is not so much, or it cannot be done here.
+  virtual Status reserve(std::uint64_t bytes) = 0;
 
   virtual Result<Contents> load() = 0;
   // In order of sequence, the latest `most` of a job, or of all jobs when it is kNoJob.
@@ -290,6 +296,7 @@ class Store {
     std::int64_t last_turn = 0;  // 0: none was ever written
     std::int64_t bytes = 0;      // of inputs
     bool closed = false;         // nothing may follow the last turn
+    std::int64_t first_us = 0;   // when the first turn that is there was taken; 0: there is none
   };
   virtual Result<JournalSize> journal_size() = 0;
   // In order, from the number on.

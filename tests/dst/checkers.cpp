@@ -30,11 +30,14 @@ bool reachable(JobState from, JobState to) {
 
 // What wants a step at once after a step would never sleep.
 void World::check_rest() {
+  if (unwritten_) return;  // it is not asked
   const auto wake = controller_->next_wake();
   if (wake && *wake <= now_) wrong("the controller does not rest; " + description());
 }
 
 void World::check_step() {
+  // What the controller believes is not the truth before it is written, and nobody was told.
+  if (unwritten_) return check_slices();
   check_jobs();
   check_claims();
   check_slices();
@@ -61,6 +64,9 @@ void World::check_jobs() {
         last->second.exit_code == 143) {
       wrong(fmt::format("job {} was stopped by us and is failed", id));
     }
+    if (job->state() == JobState::kFailed && last != processes_.end() && last->second.no_space) {
+      wrong(fmt::format("job {} had no space to begin and is failed", id));
+    }
     const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
     const bool left_alone = !cancelled_.contains(id) && !requeued_.contains(id);
     if (should_be_done && job->state() != JobState::kDone && left_alone) {
@@ -83,7 +89,7 @@ void World::check_jobs() {
   }
 }
 
-// I15: what succeeded does not run again, what ran out of memory gets more, and a job that is not
+// I16: what succeeded does not run again, what ran out of memory gets more, and a job that is not
 // to be started again is not, unless somebody asked for it.
 void World::check_attempts(const control::Job& job) {
   if (requeued_.contains(job.id)) return;

@@ -59,7 +59,7 @@ void World::let_go(std::vector<control::Input>& inputs) {
   }
 }
 
-// I16: a GPU that was said to be drained is so until it was said to be resumed, and no job starts
+// I17: a GPU that was said to be drained is so until it was said to be resumed, and no job starts
 // there.
 void World::check_drains() {
   for (const GpuId each : operator_drained_) {
@@ -74,7 +74,7 @@ void World::note_drain(const control::Reply& reply) {
   drains_asked_.erase(asked);
 }
 
-// I14: when a job starts, those it runs after have ended, and well where they had to, it is not
+// I15: when a job starts, those it runs after have ended, and well where they had to, it is not
 // held, and of its array no more run than may.
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);

@@ -39,9 +39,10 @@ struct Faults {
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
-// deadline there, and the rule is any. kShared: several users, with fair shares and reservations.
-// kSteered: jobs run after others, and clients and operators do to them what the interface allows.
-enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kSteered };
+// deadline there, and the rule is any. Where several users share, with fair shares and
+// reservations, where the disk fills up, and where clients and operators steer the queue, the rule is
+// drawn too.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk, kSteered };
 
 class World {
  public:
@@ -60,8 +61,12 @@ class World {
     return found == events_.end() ? 0 : found->second;
   }
   std::uint64_t forecasts() const { return forecasts_; }
+  // Turns that had to wait for space, and submissions that were refused for want of it.
+  std::size_t turns_unwritten() const { return turns_unwritten_; }
+  std::size_t refused() const { return refused_; }
 
  private:
+  enum class Disk : std::uint8_t { kSpace, kLow, kFull };
   struct DeviceSlice {
     mig::Placement placement;
     device::InstanceKey key;
@@ -71,7 +76,8 @@ class World {
   struct Process {
     bool claimed = false;  // began; or, when revoked, never will
     bool revoked = false;
-    bool refused = false;  // the program cannot be run
+    bool refused = false;   // the program cannot be run
+    bool no_space = false;  // its end could not be written down
     bool running = false;
     bool told_start = false;
     bool stop = false;
@@ -128,6 +134,11 @@ class World {
   void remove_ambiguous();
   // False: the controller died on the way.
   bool perform(control::Turn turn, bool faults);
+  bool carry_out(const control::Turn& turn, bool faults);
+  void take_replies(const control::Turn& turn);
+  void fill_disk(bool faults);
+  void storage_inputs(std::vector<control::Input>& inputs);
+  std::vector<control::Input> inputs_of_turn(bool faults);
   bool maybe_crash(bool faults);
   void carry_out(const control::Effect& effect);
   void launch(const control::Launch& launch);
@@ -167,6 +178,7 @@ class World {
 
   Rng rng_;
   Rng policy_rng_;
+  Rng disk_rng_;
   Rng steer_rng_;
   std::uint64_t seed_;
   Rule rule_;
@@ -187,6 +199,7 @@ class World {
   std::map<launch::AttemptKey, Process> processes_;
   std::map<JobNumber, JobTruth> truths_;
   std::uint32_t next_gi_ = 1;
+  Disk disk_ = Disk::kSpace;
   std::set<std::string> foreign_uuids_;  // that must still be there
 
   // Does not.
@@ -196,6 +209,8 @@ class World {
   std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
   std::vector<launch::Report> reports_;
   std::vector<bool> told_hung_;  // the controller knows
+  bool told_space_ = true;
+  std::optional<control::Turn> unwritten_;  // the store had no space for it
 
   // What clients know.
   std::map<std::string, PendingSubmit> unanswered_;  // by key; tried again until answered
@@ -212,6 +227,8 @@ class World {
   std::size_t crashes_ = 0;
   std::map<std::string, std::size_t> events_;  // by kind
   std::uint64_t forecasts_ = 0;
+  std::size_t turns_unwritten_ = 0;
+  std::size_t refused_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
   Fnv digest_;

@@ -207,6 +207,7 @@ int fail(const DaemonAnswer& answer) {
       return 1;
     case 429:
     case 503:
+    case 507:
       return kLater;
     default:
       return 2;

@@ -333,7 +333,8 @@ std::string top_text(const Json& gpus, const Json& status, bool bold) {
   for (const auto& [state, count] : status["jobs"].items()) {
     if (count.get<int>() > 0) text += fmt::format("{} {}  ", count.get<int>(), state);
   }
-  text += "\n" + fragmentation_line(status);
+  const std::string closed = text_or(status, "closed", "");
+  text += "\n" + (closed.empty() ? closed : closed + "\n") + fragmentation_line(status);
   for (const Json& gpu : gpus["gpus"]) {
     text += fmt::format(
         "\nGPU {} {}{}{}\n", gpu["gpu"].get<int>(), gpu["name"].get<std::string>(),

@@ -30,6 +30,8 @@ const char* name_of(launch::Report::Kind kind) {
       return "ended";
     case launch::Report::Kind::kVanished:
       return "vanished";
+    case launch::Report::Kind::kNoSpace:
+      return "was not started for want of space";
   }
   return "";
 }
@@ -96,6 +98,10 @@ Line line_of(const ReplayedTurn&, const control::GpuHealth& health) {
 
 Line line_of(const ReplayedTurn&, const control::Remark& remark) {
   return {fmt::format("{}: {}", remark.kind, remark.text)};
+}
+
+Line line_of(const ReplayedTurn&, const control::Storage& storage) {
+  return {storage.space ? "there is disk space" : "no disk space: " + storage.why};
 }
 
 Line line_of(const ReplayedTurn&, const control::SliceFault& fault) {

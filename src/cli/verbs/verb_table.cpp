@@ -185,9 +185,9 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "picture.",
      "partita top\npartita top --once --json"},
     {Verb::kShare, "share", run_share, "what users had of the fleet, and who goes first",
-     "With serve --fair-share: each user's share, what they used of late (what was used a half-life "
-     "ago counts half) and in all, what they hold now, and their level: 1 is just their share, and "
-     "those below it go first.",
+     "With serve --fair-share: each user's share, what they used of late (what was used a "
+     "half-life ago counts half) and in all, what they hold now, and their level: 1 is just their "
+     "share, and those below it go first.",
      "partita share\npartita share --json"},
     {Verb::kDrain, "drain", run_drain, "start no more jobs on a GPU",
      "For admins. Jobs that run there go on, and its slices are left as they are; a restart of the "

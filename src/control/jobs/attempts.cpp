@@ -112,6 +112,8 @@ void Attempts::take(const launch::Report& report) {
       return ended(job, report);
     case launch::Report::Kind::kVanished:
       return lose(job, "its process vanished");
+    case launch::Report::Kind::kNoSpace:
+      return postpone(job, report);
   }
 }
 
@@ -174,6 +176,17 @@ void Attempts::did_not_begin(Job& job, const launch::Report& report) {
   state_.turn.event(job.id, "requeued",
                     fmt::format("attempt {} was never started", report.key.number));
   flow_.requeue(job, "its last attempt was never started");
+}
+
+// It did not begin and no fault of it is known: it waits, however often.
+void Attempts::postpone(Job& job, const launch::Report& report) {
+  close(job, AttemptOutcome::kNotStarted, report.message);
+  if (job.state() == JobState::kCancelling) {
+    return flow_.end(job, JobState::kCancelled, "before it began");
+  }
+  state_.turn.event(job.id, "postponed", report.message);
+  if (PLANTED(fail_without_space)) return flow_.end(job, JobState::kFailed, report.message);
+  flow_.requeue(job, report.message);
 }
 
 bool Attempts::out_of_memory(const Job& job, const launch::Report& report) const {
@@ -368,6 +381,7 @@ void Attempts::watch_memory(Job& job, double used_gib) {
   job.trend.add(elapsed, used_gib, rule);
   attempt.peak_gib = std::max(attempt.peak_gib, used_gib);
   if (!state_.options.early_restart || job.state() != JobState::kRunning) return;
+  if (!state_.no_space.empty()) return;  // it could not begin again
   if (job.spec.no_early_restart || job.spec.no_requeue) return;
   const decide::ActiveJob& active = state_.active[job.handle];
   const bool length_known = job.length_known();

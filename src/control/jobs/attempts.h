@@ -36,6 +36,7 @@ class Attempts {
  private:
   void began(Job& job, const launch::Report& report);
   void did_not_begin(Job& job, const launch::Report& report);
+  void postpone(Job& job, const launch::Report& report);
   void ended(Job& job, const launch::Report& report);
   void lose(Job& job, const std::string& why);
   void wait_again(Job& job, JobState before, const std::string& how);

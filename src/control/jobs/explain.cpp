@@ -88,6 +88,7 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
   if (controller.options().shadow) {
     return {"the daemon is in shadow mode: it decides and logs, and starts nothing"};
   }
+  if (!controller.no_space().empty()) return {controller.no_space()};
   if (job.barred) return {job.progress.reason};
   if (const auto slice = controller.claim_of(job.id)) {
     return {sentence_of_claim(controller, *slice)};

@@ -47,6 +47,9 @@ void JobFlow::take(const Submit& submit) {
   if (known != nullptr) {
     return state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, *known);
   }
+  if (!state_.no_space.empty()) {
+    return state_.turn.reply(submit.ticket, Reply::Kind::kNoSpace, {}, state_.no_space);
+  }
   if (auto refused = refusal(submit)) {
     return state_.turn.reply(submit.ticket, refused->kind, {}, std::move(refused->message));
   }

@@ -376,9 +376,52 @@ TEST(Recorder, AFullJournalIsClosedOnceAndBegunAnew) {
   Turn next;
   recorder.note(Micros{2}, inputs, next);
   EXPECT_TRUE(next.batch.turns.empty());
-  EXPECT_TRUE(should_begin_anew({9, 10, true}));
-  EXPECT_TRUE(should_begin_anew({9, kJournalBytesMax / 2 + 1, false}));
-  EXPECT_FALSE(should_begin_anew({9, kJournalBytesMax / 2, false}));
+  EXPECT_TRUE(should_begin_anew({9, 10, true}, {}, Micros{3}));
+  EXPECT_TRUE(should_begin_anew({9, kJournalBytesMax / 2 + 1, false}, {}, Micros{3}));
+  EXPECT_FALSE(should_begin_anew({9, kJournalBytesMax / 2, false}, {}, Micros{3}));
+}
+
+TEST(Recorder, AJournalThatIsTooOldIsClosedAndBegunAnew) {
+  const JournalLimits limits{1'000'000, Micros::seconds(60)};
+  const store::Store::JournalSize size{9, 10, false, 5'000'000};
+  const Micros last = Micros::seconds(65);
+  EXPECT_FALSE(should_begin_anew(size, limits, last));
+  EXPECT_TRUE(should_begin_anew(size, limits, last + Micros{1}));
+  EXPECT_TRUE(should_begin_anew({9, 500'001, false, 5'000'000}, limits, last));
+  Recorder recorder(size, limits);
+  const std::vector<Input> inputs{GpuHealth{GpuId{0}, false, "x"}};
+  Turn turn;
+  turn.batch.events.emplace_back();
+  recorder.note(last, inputs, turn);
+  EXPECT_FALSE(recorder.closed());
+  recorder.note(last + Micros{1}, inputs, turn);
+  EXPECT_TRUE(recorder.closed());
+}
+
+TEST(Recorder, NothingFollowsAJournalThatIsClosed) {
+  Recorder recorder({9, 10, true});
+  Turn turn;
+  turn.batch.events.emplace_back();
+  recorder.begin(Micros{1}, some_beginning(), turn);
+  recorder.note(Micros{2}, {}, turn);
+  EXPECT_TRUE(turn.batch.turns.empty());
+}
+
+TEST(Journal, WhetherThereIsSpaceIsWrittenAndRead) {
+  launch::Report report;
+  report.kind = launch::Report::Kind::kNoSpace;
+  report.key = {{3}, 1};
+  report.message = "no space";
+  const std::vector<Input> inputs{Storage{false, "the disk is full"}, report, Storage{true, ""}};
+  InputWriter writer;
+  InputReader reader;
+  const auto read = reader.decode(writer.encode(inputs));
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->size(), 3U);
+  EXPECT_EQ(std::get<Storage>((*read)[0]).why, "the disk is full");
+  EXPECT_FALSE(std::get<Storage>((*read)[0]).space);
+  EXPECT_EQ(std::get<launch::Report>((*read)[1]), report);
+  EXPECT_TRUE(std::get<Storage>((*read)[2]).space);
 }
 
 }  // namespace
