@@ -231,7 +231,7 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
   const auto verbs = run("help --json").json();
   const std::string reference = out_of("help --markdown");
   for (const auto& verb : verbs) {
-    const std::string name = verb["name"];
+    const std::string name = verb["verb"];
     EXPECT_NE(reference.find("](#" + name + ")"), std::string::npos) << name;
   }
   EXPECT_GT(verbs.size(), 30U);
