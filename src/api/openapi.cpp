@@ -89,6 +89,9 @@ std::vector<Parameter> parameters_of(RouteId route) {
     return {{"offset", number_schema(0, kOffsetMax),
              "The first byte to send; at most 1 MiB comes at once"}};
   }
+  if (route == RouteId::kDrainGpu) {
+    return {{"reason", limited_text(256), "Shown to whoever asks"}};
+  }
   if (route != RouteId::kListJobs) return {};
   Json limit = number_schema(1, kPageJobsMax);
   limit["default"] = kPageJobsDefault;
@@ -116,6 +119,16 @@ Content content_of(RouteId route) {
     case RouteId::kCancelJobs:
       return {kJsonType, reference("Cancelled"),
               "Those that are stopped or being stopped, and those that are not"};
+    case RouteId::kHoldJob:
+      return {kJsonType, reference("JobNumbers"), "It does not start until it is released"};
+    case RouteId::kReleaseJob:
+      return {kJsonType, reference("JobNumbers"), "It may start"};
+    case RouteId::kRequeueJob:
+      return {kJsonType, reference("JobNumbers"), "It waits again, or is being stopped to do so"};
+    case RouteId::kDrainGpu:
+      return {kJsonType, reference("JobNumbers"), "It is drained; an empty list"};
+    case RouteId::kResumeGpu:
+      return {kJsonType, reference("JobNumbers"), "It is used again; an empty list"};
     case RouteId::kListJobs:
       return {kJsonType, reference("JobPage"),
               "A page of jobs: first those that hold a slice, then those that wait, the longest "
@@ -147,15 +160,25 @@ struct Trouble {
   const char* meaning;
 };
 
+// The schema of the body; none: it has none.
+const char* body_of(RouteId route) {
+  if (route == RouteId::kSubmit) return "Submission";
+  return route == RouteId::kCancelJobs ? "Cancellation" : nullptr;
+}
+
 std::vector<Trouble> troubles_of(const Route& route) {
   std::vector<Trouble> all{{401, "On TCP: no token, or one that is not known or has expired"},
                            {403, "The caller may not do this"}};
   const bool of_job = route.path.find("{id}") != std::string_view::npos;
   const bool asks = !parameters_of(route.id).empty();
   if (of_job) all.push_back({404, "There is no such job"});
-  if (asks || route.method == "POST") all.push_back({400, "What was asked for is not understood"});
-  if (route.id == RouteId::kCancelJob) all.push_back({409, "The job has ended"});
-  if (route.method == "POST") all.push_back({413, "The body is larger than 1 MiB"});
+  const bool of_gpu = route.path.find("{gpu}") != std::string_view::npos;
+  const bool has_body = body_of(route.id) != nullptr;
+  if (of_gpu) all.push_back({404, "There is no such GPU"});
+  if (asks || has_body) all.push_back({400, "What was asked for is not understood"});
+  const bool of_state = of_job && route.method != "GET";
+  if (of_state) all.push_back({409, "The state of the job does not allow it"});
+  if (has_body) all.push_back({413, "The body is larger than 1 MiB"});
   if (route.id == RouteId::kSubmit) {
     all.push_back({429, "Too many jobs or submissions; Retry-After says when to come back"});
     all.push_back({507, "No job is taken now, for want of disk space"});
@@ -172,22 +195,25 @@ Json operation_of(const Route& route) {
   Json operation;
   operation["operationId"] = route.name;
   operation["summary"] = route.summary;
-  if (route.path.find("{id}") != std::string_view::npos) {
-    operation["parameters"].push_back(
-        {{"name", "id"},
-         {"in", "path"},
-         {"required", true},
-         {"description", "The number of the job"},
-         {"schema", number_schema(1, std::numeric_limits<std::int64_t>::max())}});
-  }
+  const auto in_path = [&](const char* name, const char* meaning, const Json& schema) {
+    if (route.path.find("{" + std::string(name) + "}") == std::string_view::npos) return;
+    operation["parameters"].push_back({{"name", name},
+                                       {"in", "path"},
+                                       {"required", true},
+                                       {"description", meaning},
+                                       {"schema", schema}});
+  };
+  in_path("id", "The number of the job",
+          number_schema(1, std::numeric_limits<std::int64_t>::max()));
+  in_path("gpu", "The number of the GPU",
+          number_schema(0, std::numeric_limits<std::uint32_t>::max()));
   for (const Parameter& parameter : parameters_of(route.id)) {
     operation["parameters"].push_back({{"name", parameter.name},
                                        {"in", "query"},
                                        {"description", parameter.meaning},
                                        {"schema", parameter.schema}});
   }
-  if (route.method == "POST") {
-    const char* name = route.id == RouteId::kSubmit ? "Submission" : "Cancellation";
+  if (const char* name = body_of(route.id)) {
     operation["requestBody"]["required"] = true;
     operation["requestBody"]["content"][kJsonType]["schema"] = reference(name);
     operation["requestBody"]["x-bytes-max"] = kBodyBytesMax;

@@ -54,6 +54,7 @@ void put_text_limits(Json& schema, const Field& field) {
 void put_limits(Json& schema, const Field& field, bool whole) {
   if (field.most == kNoLimit) return;
   schema["minimum"] = whole ? 1 : 0;
+  if (field.negative) schema["minimum"] = -field.most;
   if (!whole) schema["exclusiveMinimum"] = true;
   schema["maximum"] = field.most;
 }

@@ -1,5 +1,7 @@
 #include "api/routes.h"
 
+#include <limits>
+
 #include "base/text.h"
 
 namespace partita::api {
@@ -7,6 +9,7 @@ namespace {
 
 constexpr std::array<bool, kRoles> kAll{true, true, true};
 constexpr std::array<bool, kRoles> kNotOthers{true, true, false};
+constexpr std::array<bool, kRoles> kAdmins{true, false, false};
 
 // clang-format off
 constexpr std::array kRoutes = std::to_array<Route>({
@@ -35,22 +38,39 @@ constexpr std::array kRoutes = std::to_array<Route>({
      "Figures as Prometheus reads them", kAll, Scope::kRead},
     {RouteId::kOpenApi, "GET", "/v1/openapi.json", "openapi",
      "This interface as OpenAPI 3.0", kAll, Scope::kRead},
+    {RouteId::kHoldJob, "POST", "/v1/jobs/{id}/hold", "hold_job",
+     "Keep a waiting job from starting, or one that runs from starting again", kNotOthers,
+     Scope::kSubmit},
+    {RouteId::kReleaseJob, "POST", "/v1/jobs/{id}/release", "release_job",
+     "Let a job that is held start; what an admin held, an admin releases", kNotOthers,
+     Scope::kSubmit},
+    {RouteId::kRequeueJob, "POST", "/v1/jobs/{id}/requeue", "requeue_job",
+     "Stop a job and let it wait again, or queue one that has ended again", kNotOthers,
+     Scope::kSubmit},
+    {RouteId::kDrainGpu, "POST", "/v1/gpus/{gpu}/drain", "drain_gpu",
+     "Start no job on the GPU until it is resumed; those that run there go on", kAdmins,
+     Scope::kAdmin},
+    {RouteId::kResumeGpu, "POST", "/v1/gpus/{gpu}/resume", "resume_gpu",
+     "Use a GPU that was drained again", kAdmins, Scope::kAdmin},
 });
 // clang-format on
 
-// Whether the path is of the pattern; the number in it goes to `job`.
-bool matches(std::string_view pattern, std::string_view path, JobNumber& job) {
+// Whether the path is of the pattern; the number in it goes to `match`.
+bool matches(std::string_view pattern, std::string_view path, Match& match) {
   const auto wanted = split(pattern, '/');
   const auto given = split(path, '/');
   if (wanted.size() != given.size()) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] != "{id}") {
+    const bool of_gpu = wanted[i] == "{gpu}";
+    if (wanted[i] != "{id}" && !of_gpu) {
       if (wanted[i] != given[i]) return false;
       continue;
     }
     const auto number = parse_int(given[i]);
-    if (!number || *number < 1 || std::to_string(*number) != given[i]) return false;
-    job = {*number};
+    if (!number || *number < (of_gpu ? 0 : 1) || std::to_string(*number) != given[i]) return false;
+    if (of_gpu && *number > std::numeric_limits<std::uint32_t>::max()) return false;
+    if (of_gpu) match.gpu = static_cast<std::uint32_t>(*number);
+    if (!of_gpu) match.job = {*number};
   }
   return true;
 }
@@ -65,9 +85,10 @@ Match match_route(std::string_view method, std::string_view path) {
   Match match;
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   for (const Route& route : kRoutes) {
-    JobNumber job;
-    if (!matches(route.path, path, job)) continue;
-    if (route.method == wanted) return {&route, {}, job};
+    Match found;
+    found.route = &route;
+    if (!matches(route.path, path, found)) continue;
+    if (route.method == wanted) return found;
     match.allowed += (match.allowed.empty() ? "" : ", ") + std::string(route.method);
     if (route.method == "GET") match.allowed += ", HEAD";
   }

@@ -29,6 +29,11 @@ enum class RouteId : std::uint8_t {
   kEvents,
   kMetrics,
   kOpenApi,
+  kHoldJob,
+  kReleaseJob,
+  kRequeueJob,
+  kDrainGpu,
+  kResumeGpu,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.
@@ -42,7 +47,7 @@ inline constexpr std::size_t kRoles = 3;
 struct Route {
   RouteId id;
   std::string_view method;
-  std::string_view path;  // "{id}" stands for a number
+  std::string_view path;  // "{id}" and "{gpu}" stand for a number
   std::string_view name;
   std::string_view summary;
   // By role. Of lists: whether the caller may ask at all; of others' jobs they see less.
@@ -56,6 +61,7 @@ struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
   std::string allowed = {};      // the methods of a path that does not take this one
   JobNumber job;                 // kNoJob: the path names none
+  std::uint32_t gpu = 0;         // where the path names one
 };
 // HEAD is answered where GET is.
 Match match_route(std::string_view method, std::string_view path);

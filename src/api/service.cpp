@@ -49,17 +49,34 @@ int hex_digit(char c) {
   return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-// A value of the query without its escapes.
-std::string plain(std::string_view text) {
-  std::string out;
+// A text of the query, where %XX stands for a byte; empty when it is not there.
+Result<std::string> text_of(const Request& request, std::string_view name) {
+  const std::string_view text = request.parameter(name);
+  std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-                        hex_digit(text[i + 2]) >= 0;
-    out +=
-        escape ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
-    if (escape) i += 2;
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) {
+      return Error{fmt::format("{} has a % that begins no %XX", name)};
+    }
+    bytes += static_cast<char>(high * 16 + low);
+    i += 2;
   }
-  return out;
+  return bytes;
+}
+
+Result<JobFilter> filter_of(const Request& request, const decltype(Around::uid_of)& uid_of) {
+  const Result<std::string> state = text_of(request, "state");
+  if (!state) return state.error();
+  const Result<std::string> user = text_of(request, "user");
+  if (!user) return user.error();
+  const Result<std::string> name = text_of(request, "name");
+  if (!name) return name.error();
+  return parse_filter(*state, *user, *name, uid_of);
 }
 
 std::int64_t code_of(control::Refusal::Kind kind) {
@@ -83,9 +100,8 @@ Response wrong_method(const std::string& allowed) {
 
 }  // namespace
 
-Handled Service::handle(const Request& request, const Caller& caller,
-                        control::Ticket ticket) const {
-  const Match match = match_route(request.method, request.path);
+// Why the caller does not get what was asked for, if so.
+std::optional<Response> Service::refuse(const Match& match, const Caller& caller) const {
   if (match.route == nullptr) {
     return match.allowed.empty() ? error_response(404, "there is no such path")
                                  : wrong_method(match.allowed);
@@ -102,9 +118,16 @@ Handled Service::handle(const Request& request, const Caller& caller,
   }
   const bool owner = job != nullptr && caller.uid == job->owner.uid;
   const Role role = caller.admin ? Role::kAdmin : owner ? Role::kOwner : Role::kUser;
-  if (!may(*match.route, role)) {
-    return error_response(403, fmt::format("job {} belongs to somebody else", match.job));
-  }
+  if (may(*match.route, role)) return {};
+  return error_response(403, of_job ? fmt::format("job {} belongs to somebody else", match.job)
+                                    : "this is for admins");
+}
+
+Handled Service::handle(const Request& request, const Caller& caller,
+                        control::Ticket ticket) const {
+  const Match match = match_route(request.method, request.path);
+  if (auto refused = refuse(match, caller)) return *std::move(refused);
+  const Job* job = match.job == kNoJob ? nullptr : controller_.find(match.job);
   switch (match.route->id) {
     case RouteId::kSubmit:
       return submit(request, caller, ticket);
@@ -116,6 +139,16 @@ Handled Service::handle(const Request& request, const Caller& caller,
       return Handled(control::Input(control::Cancel{ticket, match.job}));
     case RouteId::kCancelJobs:
       return cancel_jobs(request, caller, ticket);
+    case RouteId::kHoldJob:
+    case RouteId::kReleaseJob:
+      return Handled(
+          control::Input(control::Hold{ticket, match.job, match.route->id == RouteId::kHoldJob,
+                                       caller.admin && caller.uid != job->owner.uid}));
+    case RouteId::kRequeueJob:
+      return Handled(control::Input(control::Requeue{ticket, match.job}));
+    case RouteId::kDrainGpu:
+    case RouteId::kResumeGpu:
+      return drain(request, match, ticket);
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -137,11 +170,11 @@ Handled Service::handle(const Request& request, const Caller& caller,
       response.body = metrics_text(controller_, around_);
       return response;
     }
-    case RouteId::kOpenApi: {
-      Response response;
-      response.body = openapi_document(around_.version, controller_.options().limits);
-      return response;
-    }
+    case RouteId::kOpenApi:
+      return Response{200,
+                      "application/json",
+                      openapi_document(around_.version, controller_.options().limits),
+                      {}};
   }
   return error_response(404, "there is no such path");
 }
@@ -174,6 +207,11 @@ Handled Service::submit(const Request& request, const Caller& caller,
   if (auto refused = refuse_submitter(caller)) return *std::move(refused);
   Result<control::Submit> parsed = parse_submission(request.body);
   if (!parsed) return error_response(400, parsed.error().message);
+  if (parsed->spec.priority.value_or(0) > 0 && !caller.admin) {
+    return error_response(403, fmt::format("a priority of {}; above 0 is for admins, others may "
+                                           "lower theirs",
+                                           *parsed->spec.priority));
+  }
   parsed->ticket = ticket;
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
   control::JobSpec& spec = parsed->spec;
@@ -210,10 +248,28 @@ Handled Service::cancel_jobs(const Request& request, const Caller& caller,
   return Handled(control::Input(std::move(cancel)));
 }
 
+Handled Service::drain(const Request& request, const Match& match, control::Ticket ticket) const {
+  constexpr std::size_t kReasonBytesMax = 256;
+  const std::size_t gpus = controller_.fleet().gpus().size();
+  if (match.gpu >= gpus) {
+    return error_response(404, fmt::format("there is no GPU {}; there are {}", match.gpu, gpus));
+  }
+  const bool drains = match.route->id == RouteId::kDrainGpu;
+  const Result<std::string> reason = text_of(request, drains ? "reason" : "");
+  if (!reason) return error_response(400, reason.error().message);
+  const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (reason->size() > kReasonBytesMax || std::ranges::any_of(*reason, control)) {
+    return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
+                                           reason->size(), kReasonBytesMax));
+  }
+  return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, *reason}));
+}
+
 Response Service::response_to(const control::Reply& reply) const {
   switch (reply.kind) {
     case control::Reply::Kind::kAccepted:
-    case control::Reply::Kind::kCancelled: {
+    case control::Reply::Kind::kCancelled:
+    case control::Reply::Kind::kDone: {
       Json json;
       json["jobs"] = json_of(reply.jobs);
       return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
@@ -233,6 +289,8 @@ Response Service::response_to(const control::Reply& reply) const {
       return error_response(409, reply.message);
     case control::Reply::Kind::kRefused:
       return error_response(400, reply.message);
+    case control::Reply::Kind::kForbidden:
+      return error_response(403, reply.message);
     case control::Reply::Kind::kFull:
       return error_response(429, reply.message);
     case control::Reply::Kind::kNoSpace:
@@ -242,9 +300,7 @@ Response Service::response_to(const control::Reply& reply) const {
 }
 
 Response Service::list_jobs(const Request& request, const Caller& caller) const {
-  const std::string name = plain(request.parameter("name"));
-  const Result<JobFilter> filter = parse_filter(
-      plain(request.parameter("state")), plain(request.parameter("user")), name, around_.uid_of);
+  const Result<JobFilter> filter = filter_of(request, around_.uid_of);
   if (!filter) return error_response(400, filter.error().message);
   const auto limit = number_of(request, "limit", 1, static_cast<std::int64_t>(kPageJobsMax),
                                static_cast<std::int64_t>(kPageJobsDefault));

@@ -110,9 +110,11 @@ class Service {
                                         const Caller& caller) const;
 
  private:
+  std::optional<Response> refuse(const Match& match, const Caller& caller) const;
   Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
   std::optional<Response> refuse_submitter(const Caller& caller) const;
   Handled cancel_jobs(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  Handled drain(const Request& request, const Match& match, control::Ticket ticket) const;
   Response list_jobs(const Request& request, const Caller& caller) const;
   Response show_job(const control::Job& job) const;
   Response output(const Request& request, const control::Job& job) const;

@@ -29,6 +29,7 @@ TEST_F(ServiceTest, EveryRouteIsAllowedOrRefusedAsTheTableSays) {
     std::string path(route.path);
     const bool of_job = path.find("{id}") != std::string::npos;
     if (of_job) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const As as : {As{Role::kAdmin, 0}, As{Role::kOwner, kAnn}, As{Role::kUser, kBob}}) {
       const int got = status(as.uid, std::string(route.method), path, body_for(route));
       EXPECT_EQ(got == 403, !may(route, as.role)) << route.name << " as " << as.uid;
@@ -44,6 +45,7 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
   for (const Route& route : routes()) {
     std::string path(route.path);
     if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const std::uint32_t uid : {std::uint32_t{0}, kAnn, kBob}) {
       for (const Scope scope : {Scope::kRead, Scope::kSubmit, Scope::kAdmin}) {
         const bool admin = scope == Scope::kAdmin;
@@ -54,7 +56,7 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
         const auto* response = std::get_if<Response>(&handled);
         const int got = response == nullptr ? 0 : response->status;
         const bool writes = route.method != "GET";
-        EXPECT_EQ(writes, route.scope == Scope::kSubmit) << route.name;
+        EXPECT_EQ(writes, route.scope >= Scope::kSubmit) << route.name;
         const bool allowed = may(route, role) && scope >= route.scope;
         EXPECT_EQ(got != 403, allowed) << route.name << " uid " << uid << " " << name_of(scope);
         EXPECT_TRUE(!allowed || got == 0 || got == 200) << route.name << got;
@@ -62,6 +64,34 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
       }
     }
   }
+}
+
+TEST_F(ServiceTest, OnlyAdminsRaiseAPriorityAndAllMayLowerTheirs) {
+  const auto body_with = [](const std::string& priority) {
+    return R"({"argv":["x"],"directory":"/","priority":)" + priority + "}";
+  };
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("1")), 403);
+  EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with("1")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("-3")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("0")), 0);
+  for (const char* wrong : {"1.5", "-1000001", "\"high\"", "true"}) {
+    EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with(wrong)), 400) << wrong;
+  }
+}
+
+TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain"), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/4294967296/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/-1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(256, 'x')), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(257, 'x')), 400);
+  for (const char* wrong : {"%", "%2", "%zz", "a%0A", "%2x"}) {
+    EXPECT_EQ(status(0, "POST", std::string("/v1/gpus/0/drain?reason=") + wrong), 400) << wrong;
+  }
+  const Handled handled =
+      service_.handle(request("POST", "/v1/gpus/0/drain?reason=8%20%25%2C%c3%BC"), caller(0), 7);
+  EXPECT_EQ(std::get<control::DrainGpu>(std::get<control::Input>(handled)).reason, "8 %,ü");
 }
 
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
@@ -92,7 +122,8 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
       R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
       R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null,)"
             R"("name":"train","reason":"exit status 3",)"
-      R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line"}],)"
+      R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line","priority":null,)"
+            R"("array_job":null,"array_index":null}],)"
       R"("total":1,"more":false,"after":null})");
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
@@ -109,10 +140,12 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
             R"("peak_gib":2.25,"energy_j_estimated":7.25}],"user":"1000","gpu":null,"slice":null,)"
             R"("name":"train",)"
             R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
-            R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+            R"("comment":"a line","priority":null,"array_job":null,"array_index":null,)"
+            R"("memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
             R"("late_s":-97.5,)"
             R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
-            R"("directory":"/tmp","energy_j_estimated":77.75,"waits":[],)"
+            R"("directory":"/tmp","after":[],"hold":false,"array_limit":null,"no_requeue":false,)"
+            R"("no_early_restart":false,"energy_j_estimated":77.75,"waits":[],)"
             R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
             R"("text":"needs 9.5 GiB"}]})");
   EXPECT_EQ(*service.event_text(event, caller(kAnn)),

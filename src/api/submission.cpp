@@ -39,6 +39,8 @@ class JsonReader {
   void read(const Field& field, const AnyJson& json, T& value) {
     if constexpr (kIsOptional<T>) {
       if (!json.is_null()) read(field, json, value.emplace());
+    } else if constexpr (std::same_as<T, bool>) {
+      if (wanted(json.is_boolean(), field, json, "true or false")) value = json.get<bool>();
     } else if constexpr (std::same_as<T, std::string>) {
       if (wanted(json.is_string(), field, json, "a text")) value = json.get<T>();
     } else if constexpr (std::same_as<T, std::vector<JobNumber>>) {
@@ -69,10 +71,12 @@ class JsonReader {
   void read_number(const Field& field, const AnyJson& json, T& value) {
     const double number = json.is_number() ? json.get<double>() : 0;
     const bool whole = std::integral<T>;
-    const bool good =
-        number > 0 && number <= field.most && (!whole || number == std::floor(number));
-    const std::string what =
-        fmt::format("a {}number above 0 and at most {:.15g}", whole ? "whole " : "", field.most);
+    const bool above = field.negative ? json.is_number() && number >= -field.most : number > 0;
+    const bool good = above && number <= field.most && (!whole || number == std::floor(number));
+    const std::string what = field.negative ? fmt::format("a whole number from {:.15g} to {:.15g}",
+                                                          -field.most, field.most)
+                                            : fmt::format("a {}number above 0 and at most {:.15g}",
+                                                          whole ? "whole " : "", field.most);
     if (!wanted(good, field, json, what)) return;
     if constexpr (std::same_as<T, Micros>) {
       value = micros_from_seconds(number);

@@ -45,6 +45,7 @@ struct Field {
   Shown shown = Shown::kAlone;
   bool required = false;          // of a submission
   std::string_view absent = {};   // shown where there is no value; empty: null
+  bool negative = false;          // a whole number from -most on
   bool line = false;              // a text without control characters
   bool digest = true;             // part of what a turn decides
   bool bytes = false;             // a column without an encoding

@@ -15,6 +15,7 @@
 #include "control/fleet.h"
 #include "control/jobs/job_table.h"
 #include "control/jobs/memory_needs.h"
+#include "control/jobs/queue_gates.h"
 #include "control/limits.h"
 #include "control/shared_queue.h"
 #include "control/totals.h"
@@ -81,6 +82,7 @@ struct ControlState {
   MemoryNeeds memory;
   JobTable jobs;
   Totals totals;
+  QueueGates gates;
   Claims claims;
   Policies owned;
   SharedQueue queue;

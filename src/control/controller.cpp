@@ -37,6 +37,7 @@ Controller::Controller(Options options, const mig::GpuModel& model, std::vector<
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
   for (const Input& input : inputs) take(input);
+  flow_.settle();
   slices_.remove_vanished();
   moves_.serve_claims();
   if (state_.now >= moves_.next_look()) {
@@ -66,6 +67,8 @@ void Controller::take(const Input& input) {
   std::visit(Dispatch{[this](const Submit& each) { flow_.take(each); },
                       [this](const Cancel& each) { attempts_.take(each); },
                       [this](const CancelJobs& each) { attempts_.take(each); },
+                      [this](const Hold& each) { flow_.take(each); },
+                      [this](const Requeue& each) { attempts_.take(each); },
                       [this](const launch::Report& each) { attempts_.take(each); },
                       [this](const CreateDone& each) { slices_.take(each); },
                       [this](const DestroyDone& each) { slices_.take(each); },

@@ -53,6 +53,7 @@ class Controller {
   std::optional<cluster::SliceId> claim_of(JobNumber job) const { return state_.claims.of(job); }
   // The job the slice is kept for; null when it is nobody's.
   const Job* claimant_of(cluster::SliceId slice) const;
+  bool drained(GpuId gpu) const { return devices_.drained(gpu); }
   const GpuReading& reading(GpuId gpu) const { return devices_.energy.reading(gpu); }
   Micros now() const { return state_.now; }  // of the latest turn
   // How users stand where they share; else empty.
@@ -80,6 +81,7 @@ class Controller {
   void restore_policies();
   void seat_jobs();
   void settle_again();
+  void look_at_barred();
 
   ControlState state_;
   SliceRecords slices_;

@@ -28,7 +28,9 @@ namespace partita::control {
   X(lose_claimant)            \
   X(stop_without_saving)      \
   X(fail_without_space)       \
-  X(start_without_space)
+  X(start_without_space)      \
+  X(ignore_bars)              \
+  X(forget_drain)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

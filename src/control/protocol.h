@@ -49,6 +49,24 @@ struct CancelJobs {
   static auto parts(auto& self) { return std::tie(self.ticket, self.jobs, self.only_of); }
 };
 
+// A job is not to start until it is released, or is released.
+struct Hold {
+  Ticket ticket = 0;
+  JobNumber job;
+  bool hold = true;
+  bool admin = false;  // it is somebody else's job; an owner cannot undo that
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job, self.hold, self.admin); }
+};
+
+// A job that runs is stopped and waits again; one that has ended is queued again.
+struct Requeue {
+  Ticket ticket = 0;
+  JobNumber job;
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
+};
+
 // An instance was made, or was not.
 struct CreateDone {
   GpuId gpu;
@@ -109,6 +127,16 @@ struct GpuHealth {
   }
 };
 
+// An operator takes a GPU out of use, or gives it back. Jobs that run there go on.
+struct DrainGpu {
+  Ticket ticket = 0;
+  GpuId gpu;
+  bool drain = true;
+  std::string reason;  // may be empty
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.gpu, self.drain, self.reason); }
+};
+
 // Something an operator should know of, without a consequence.
 struct Remark {
   std::string kind;
@@ -139,8 +167,9 @@ struct Storage {
   static auto parts(auto& self) { return std::tie(self.space, self.why); }
 };
 
-using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark, Storage, CancelJobs>;
+using Input =
+    std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading, Inventory,
+                 GpuHealth, SliceFault, Remark, Storage, Hold, Requeue, DrainGpu, CancelJobs>;
 
 // ---- out
 
@@ -165,6 +194,8 @@ struct Reply {
     kCancelled,
     kNoSpace,
     kSomeCancelled,  // of several: `jobs` are stopped, `refused` are not
+    kDone,
+    kForbidden,
   };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;

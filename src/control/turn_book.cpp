@@ -16,6 +16,8 @@ store::JobRow row_of(const Job& job) {
   row.name = job.spec.name;
   row.key = job.key;
   row.spec = encode_spec(job.spec);
+  row.array_job = job.array_job;
+  row.array_index = job.array_index;
   return row;
 }
 

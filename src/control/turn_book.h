@@ -42,6 +42,7 @@ class TurnBook {
 
   void write(store::InstanceRow row) { turn_.batch.instances.push_back(std::move(row)); }
   void drop(store::Place instance);
+  void write(store::GpuRow row) { turn_.batch.gpus.push_back(std::move(row)); }
   void write(store::PeakRow row) { turn_.batch.peaks.push_back(std::move(row)); }
 
  private:

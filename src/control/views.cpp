@@ -52,9 +52,11 @@ std::string_view slice_state(const cluster::Slice& slice, Fleet::Holder holder) 
 }
 
 // "draining": it takes no job, and those it has are ending or being stopped.
-std::string_view gpu_state(const Fleet& fleet, GpuId gpu) {
+std::string_view gpu_state(const Controller& controller, GpuId gpu) {
+  const Fleet& fleet = controller.fleet();
   if (fleet.usable(gpu)) return "usable";
-  return fleet.blocked(gpu) ? "out" : "draining";
+  if (!fleet.blocked(gpu)) return "draining";
+  return controller.drained(gpu) ? "drained" : "out";
 }
 
 std::optional<std::uint32_t> gpu_index(const Fleet& fleet, const std::string& uuid) {
@@ -85,6 +87,9 @@ void fill_own(const Controller& controller, const Job& job, OwnJob<Attempts>& vi
   view.reason = job.progress.reason;
   view.need_gib = job.progress.need_gib;
   view.spec = &job.spec;
+  if (job.array_job == kNoJob) return;
+  view.array_job = job.array_job;
+  view.array_index = job.array_index;
 }
 
 SliceView view_of(const Controller& controller, GpuId gpu, mig::Placement placement,
@@ -172,7 +177,7 @@ std::vector<GpuView> gpu_views_of(const Controller& controller,
     view.gpu = i;
     view.uuid = fleet.gpus()[i].uuid;
     view.name = fleet.gpus()[i].name;
-    view.state = gpu_state(fleet, gpu);
+    view.state = gpu_state(controller, gpu);
     view.usable = fleet.usable(gpu);
     view.why_unusable = fleet.why_unusable(gpu);
     if (reading.read && view.usable) view.power_w = reading.power_w;

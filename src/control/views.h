@@ -80,6 +80,8 @@ struct OwnJob : JobHead<Attempts> {
   std::string_view reason;
   double need_gib = 0;
   const JobSpec* spec = &kNoSpec;
+  std::optional<JobNumber> array_job;
+  std::optional<std::int64_t> array_index;
   static inline const JobSpec kNoSpec;
 
   static void fields(auto& self, auto&& visit) {
@@ -87,6 +89,7 @@ struct OwnJob : JobHead<Attempts> {
     visit_spec(*self.spec, Shown::kInLists, visit, "name");
     visit_named(visit, "reason", self.reason, "need_gib", self.need_gib);
     visit_spec(*self.spec, Shown::kInLists, visit);
+    visit_named(visit, "array_job", self.array_job, "array_index", self.array_index);
   }
 
   // What was asked for and is shown here; `only` the field of that name.

@@ -31,6 +31,7 @@ Status MemoryStore::commit(const Batch& batch) {
   for (const IntentRow& row : batch.intents) intents_[{row.kind, row.subject}] = row;
   for (const PeakRow& row : batch.peaks) peaks_[{row.uid, row.name}] = row;
   for (const TotalRow& row : batch.totals) totals_[{row.uid, row.name}] = row;
+  for (const GpuRow& row : batch.gpus) gpus_[row.gpu] = row;
   events_.insert(events_.end(), batch.events.begin(), batch.events.end());
   for (const JobNumber id : batch.forgotten_jobs) {
     jobs_.erase(id);
@@ -72,7 +73,7 @@ Result<Contents> MemoryStore::load() {
   return Contents{values_of(jobs_),      values_of(attempts_),
                   values_of(instances_), values_of(intents_),
                   values_of(peaks_),     events_.empty() ? 0 : events_.back().sequence,
-                  values_of(totals_)};
+                  values_of(gpus_),      values_of(totals_)};
 }
 
 Result<std::vector<EventRow>> MemoryStore::events(JobNumber job, std::size_t most) {

@@ -36,6 +36,7 @@ class MemoryStore : public Store {
   std::map<std::pair<std::string, std::string>, IntentRow> intents_;
   std::map<std::pair<std::int64_t, std::string>, PeakRow> peaks_;
   std::map<std::pair<std::int64_t, std::string>, TotalRow> totals_;
+  std::map<std::string, GpuRow> gpus_;
   std::vector<EventRow> events_;
   std::vector<TurnRow> turns_;
   std::int64_t last_turn_ = 0;

@@ -288,7 +288,8 @@ bool SqliteStore::write(const Batch& batch) {
   }
   good = good && put(batch.intents);
   FAILPOINT(store_intents_written);
-  good = good && put(batch.events) && put(batch.peaks) && put(batch.totals);
+  good = good && put(batch.events) && put(batch.peaks) && put(batch.gpus);
+  good = good && put(batch.totals);
   FAILPOINT(store_events_written);
   good = good && put(batch.turns);
   FAILPOINT(store_turns_written);
@@ -377,6 +378,7 @@ Result<Contents> SqliteStore::load() {
   if (read.ok()) read = read_all(contents.instances);
   if (read.ok()) read = read_all(contents.intents);
   if (read.ok()) read = read_all(contents.peaks);
+  if (read.ok()) read = read_all(contents.gpus);
   if (read.ok()) read = read_all(contents.totals);
   if (!read) return read.error();
   const auto last = number_of(sql_.last_event);

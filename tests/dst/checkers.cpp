@@ -43,6 +43,7 @@ void World::check_step() {
   check_totals();
   check_slices();
   check_processes();
+  check_drains();
   if (step_ % 20 == 0) check_store();
 }
 
@@ -53,7 +54,8 @@ void World::check_jobs() {
     if (job == nullptr) return wrong(fmt::format("job {} is lost", id));
     const auto before = seen_.find(id);
     if (before != seen_.end() && before->second != job->state() &&
-        !reachable(before->second, job->state())) {
+        (!reachable(before->second, job->state()) ||
+         (control::has_ended(before->second) && !requeued_.contains(id)))) {
       wrong(fmt::format("job {} went from {} to {}", id, control::name_of(before->second),
                         control::name_of(job->state())));
     }
@@ -67,7 +69,8 @@ void World::check_jobs() {
       wrong(fmt::format("job {} had no space to begin and is failed", id));
     }
     const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
-    if (should_be_done && job->state() != JobState::kDone && !cancelled_.contains(id)) {
+    const bool left_alone = !cancelled_.contains(id) && !requeued_.contains(id);
+    if (should_be_done && job->state() != JobState::kDone && left_alone) {
       // A stop may have come too late; but then its success was seen, unless the machine went down.
       if (!faults_.reboots && !faults_.gpus_lost && !faults_.slices_vanish) {
         wrong(fmt::format("job {} succeeded and is {}", id, control::name_of(job->state())));
@@ -83,16 +86,26 @@ void World::check_jobs() {
       }
     }
     keys.insert(job.key);
-    for (std::size_t i = 1; i < job.attempts.size(); ++i) {
-      const auto& last = job.attempts[i - 1];
-      const auto of = [&](const std::string& name) {
-        return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
-      };
-      if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", id));
-      if (last.outcome == store::AttemptOutcome::kOutOfMemory &&
-          of(job.attempts[i].profile) <= of(last.profile)) {
-        wrong(fmt::format("job {} was out of memory and is given no more", id));
-      }
+    check_attempts(job);
+  }
+}
+
+// I16: what succeeded does not run again, what ran out of memory gets more, and a job that is not
+// to be started again is not, unless somebody asked for it.
+void World::check_attempts(const control::Job& job) {
+  if (requeued_.contains(job.id)) return;
+  const auto of = [&](const std::string& name) {
+    return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
+  };
+  for (std::size_t i = 1; i < job.attempts.size(); ++i) {
+    const auto& last = job.attempts[i - 1];
+    if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", job.id));
+    if (last.outcome == store::AttemptOutcome::kOutOfMemory &&
+        of(job.attempts[i].profile) <= of(last.profile)) {
+      wrong(fmt::format("job {} was out of memory and is given no more", job.id));
+    }
+    if (job.spec.no_requeue && last.outcome != store::AttemptOutcome::kNotStarted) {
+      wrong(fmt::format("job {} is not to be started again and is", job.id));
     }
   }
 }

@@ -142,9 +142,29 @@ TEST(Dst, EveryPromiseHoldsOnADiskThatFillsUp) {
   EXPECT_GT(seen["postponed"], count / 4);
 }
 
+TEST(Dst, EveryPromiseHoldsWhereTheQueueIsSteered) {
+  std::map<std::string, std::size_t> seen{{"waits", 0},      {"eligible", 0}, {"held", 0},
+                                          {"released", 0},   {"requeued", 0}, {"gpu-drained", 0},
+                                          {"gpu-resumed", 0}};
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kSteered);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    for (auto& [kind, sum] : seen) sum += world.count(kind);
+  }
+  for (const auto& [kind, sum] : seen) RecordProperty(kind, static_cast<int>(sum));
+  if (failures > 0 || count < 100) return;
+  for (const auto& [kind, sum] : seen) EXPECT_GT(sum, count / 10) << kind;
+}
+
 TEST(Dst, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
-    for (const Rule rule : {Rule::kDrawn, Rule::kPays, Rule::kShared, Rule::kFullDisk}) {
+    for (const Rule rule :
+         {Rule::kDrawn, Rule::kPays, Rule::kShared, Rule::kFullDisk, Rule::kSteered}) {
       World first(seed, rule);
       World second(seed, rule);
       ASSERT_FALSE(first.run(kSteps));
@@ -187,6 +207,7 @@ int status_with(control::Planted planted, std::uint64_t seeds) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       if (World(seed).run(kSteps)) ::_exit(1);
       if (World(seed, Rule::kPays).run(kSteps)) ::_exit(1);
+      if (World(seed, Rule::kSteered).run(kSteps)) ::_exit(1);
       if (World(seed, Rule::kFullDisk).run(kSteps)) ::_exit(1);
     }
     ::_exit(0);

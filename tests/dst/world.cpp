@@ -14,7 +14,12 @@ constexpr int kSubmissionsMax = 60;
 }  // namespace
 
 World::World(std::uint64_t seed, Rule rule)
-    : rng_(seed, 1), policy_rng_(seed, 2), disk_rng_(seed, 3), seed_(seed), rule_(rule) {
+    : rng_(seed, 1),
+      policy_rng_(seed, 2),
+      disk_rng_(seed, 3),
+      steer_rng_(seed, 4),
+      seed_(seed),
+      rule_(rule) {
   draw_policy();
   slices_.resize(gpu_count_);
   lost_.resize(gpu_count_);
@@ -167,6 +172,7 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
 void World::take_replies(const control::Turn& turn) {
   for (const control::Reply& reply : turn.replies) {
     check_cancelled(reply);
+    note_drain(reply);
     for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
       if (each->second.ticket != reply.ticket) continue;
       if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
@@ -216,6 +222,8 @@ void World::carry_out(const control::Effect& effect) {
 }
 
 void World::launch(const control::Launch& launch) {
+  check_start(launch.start.key.job);
+  if (controller_->drained(launch.instance.gpu)) wrong("a job starts on a GPU that is drained");
   Process& process = processes_[launch.start.key];
   if (process.begins_at != Micros{} || process.claimed) {
     wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));
@@ -418,6 +426,7 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
     }
     if (rule_ == Rule::kPays) draw_hurry(pending.spec);
+    if (rule_ == Rule::kSteered) draw_wishes(pending.spec);
     if (rule_ == Rule::kLookahead && policy_rng_.below(4) > 0) {
       pending.spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
     }
@@ -549,11 +558,13 @@ std::vector<control::Input> World::inputs_of_turn(bool faults) {
   std::vector<control::Input> inputs;
   storage_inputs(inputs);
   if (faults) client_inputs(inputs);
+  if (faults && rule_ == Rule::kSteered) steer(inputs);
   device_inputs(inputs, faults);
   process_inputs(inputs);
   reading_inputs(inputs);
   if (faults) mischief(inputs);
   if (faults) return inputs;
+  let_go(inputs);
   for (auto& [key, pending] : unanswered_) {
     if (pending.ticket != 0) continue;
     pending.ticket = next_ticket_++;

@@ -39,9 +39,10 @@ struct Faults {
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
-// deadline there, and the rule is any. Where several users share, with fair shares and reservations,
-// and where the disk fills up, the rule is drawn too.
-enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk };
+// deadline there, and the rule is any. Where several users share, with fair shares and
+// reservations, where the disk fills up, and where clients and operators steer the queue, the rule is
+// drawn too.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk, kSteered };
 
 class World {
  public:
@@ -117,6 +118,12 @@ class World {
   // Who submits under that key.
   launch::Owner owner_of(const std::string& key) const;
   Result<control::Policies> make_policies(const control::Beginning& beginning);
+  void draw_wishes(control::JobSpec& spec);
+  void steer(std::vector<control::Input>& inputs);
+  void let_go(std::vector<control::Input>& inputs);
+  void check_start(JobNumber job);
+  void check_drains();
+  void note_drain(const control::Reply& reply);
   void boot();
   void crash();
   void own_what_was_being_made();
@@ -158,6 +165,7 @@ class World {
   void check_step();
   void check_rest();
   void check_jobs();
+  void check_attempts(const control::Job& job);
   void check_claims();
   void check_totals();
   void check_cancelled(const control::Reply& reply);
@@ -174,6 +182,7 @@ class World {
   Rng rng_;
   Rng policy_rng_;
   Rng disk_rng_;
+  Rng steer_rng_;
   std::uint64_t seed_;
   Rule rule_;
   Faults faults_;
@@ -214,6 +223,9 @@ class World {
   std::set<JobNumber> cancelled_;
   std::map<control::Ticket, std::uint32_t> cancellers_;  // who asked to cancel several
   std::map<control::Totals::Key, double> counted_;       // as of the last commit
+  std::set<JobNumber> requeued_;  // on request
+  std::map<control::Ticket, GpuId> drains_asked_;
+  std::set<GpuId> operator_drained_;
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 

@@ -12,9 +12,12 @@
 namespace partita::cli {
 namespace {
 
-constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
+constexpr VerbSet kJobVerbs =
+    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
+           Verb::kWait);
 constexpr VerbSet kClients =
-    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare);
+    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kDrain,
+                       Verb::kResume);
 
 // One of each kind at most.
 Result<std::vector<api::Address>> parse_listen(std::string_view text) {
@@ -210,9 +213,29 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "comment", .kind = ValueKind::kText, .metavar = "TEXT",
      .sentence = "A line of text for people; job and queue --json show it.",
      .verbs = set_of(Verb::kSubmit)},
-    {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
-     .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
+    {.name = "array", .kind = ValueKind::kText, .metavar = "N[%LIMIT]", .default_text = "1",
+     .sentence = "Submit it so many times, at most 10000; with a limit, so many run at once. Each "
+                 "gets PARTITA_ARRAY_INDEX, from 0, and PARTITA_ARRAY_JOB, the number of the "
+                 "first.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_array>},
+    {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
+     .sentence = "Start it when these jobs have ended: with :ok, the default, they have to "
+                 "succeed, else it is cancelled; with :any it does not matter how. May be given "
+                 "several times, and takes lists, as in 12,14-20:any.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_after>, .repeats = true},
+    {.name = "hold", .kind = ValueKind::kSwitch,
+     .sentence = "Do not start it until `partita release`.", .verbs = set_of(Verb::kSubmit)},
+    {.name = "no-requeue", .kind = ValueKind::kSwitch,
+     .sentence = "Never start it again unless `partita requeue` asks for it: it is not moved, and "
+                 "when its process or GPU is lost, so is the job.",
      .verbs = set_of(Verb::kSubmit)},
+    {.name = "job-no-early-restart", .kind = ValueKind::kSwitch,
+     .sentence = "Let it run until its memory is out instead of restarting it before.",
+     .verbs = set_of(Verb::kSubmit), .typed = "no-early-restart"},
+    {.name = "priority", .kind = ValueKind::kText, .metavar = "N",
+     .sentence = "Rank among other jobs, higher first, from -1000000 to 1000000; 0 without it, and "
+                 "above 0 for admins only.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_priority>},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "filter-user", .kind = ValueKind::kText, .metavar = "NAME",
@@ -243,8 +266,14 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "last", .kind = ValueKind::kCount, .metavar = "N", .low = 1, .high = 1e9,
      .sentence = "Show only the last so many turns; all are replayed.",
      .verbs = set_of(Verb::kReplay)},
+    {.name = "reason", .kind = ValueKind::kText, .metavar = "TEXT",
+     .sentence = "Why, for whoever asks.", .verbs = set_of(Verb::kDrain)},
+    {.name = "GPU", .kind = ValueKind::kCount, .metavar = "GPU", .low = 0, .high = 1e6,
+     .sentence = "Number of the GPU, as top shows it.",
+     .verbs = set_of(Verb::kDrain, Verb::kResume)},
     {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
-     .sentence = "Number of the job; cancel and wait take several, as in 12 14-20 or 12,14-20.",
+     .sentence = "Number of the job; job and logs take one, the others several, as in 12 14-20 or "
+                 "12,14-20.",
      .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>, .repeats = true},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),

@@ -185,6 +185,45 @@ Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
   return numbers;
 }
 
+Result<std::vector<std::string>> parse_after(std::string_view text) {
+  std::vector<std::string> jobs;
+  for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view part : split(line, ',')) {
+      const auto colon = part.find(':');
+      const std::string how(colon == std::string_view::npos ? ":ok" : part.substr(colon));
+      const auto numbers = parse_job_numbers(part.substr(0, colon));
+      if (!numbers || (how != ":ok" && how != ":any")) {
+        return wanted(part, "the job to run after, such as 12, 12:any or 14-20:ok");
+      }
+      for (const std::int64_t number : *numbers) jobs.push_back(std::to_string(number) + how);
+    }
+  }
+  return jobs;
+}
+
+Result<ArrayShape> parse_array(std::string_view text) {
+  const auto percent = text.find('%');
+  const auto jobs = parse_int(text.substr(0, percent));
+  const bool limited = percent != std::string_view::npos;
+  const auto limit = limited ? parse_int(text.substr(percent + 1)) : jobs;
+  const auto most = static_cast<std::int64_t>(kRangeJobsMax);
+  if (!jobs || *jobs < 1 || *jobs > most || !limit || *limit < 1 || *limit > most) {
+    return wanted(text, fmt::format("1 to {} jobs, and after a % how many run at once, such as "
+                                    "100 or 100%8",
+                                    most));
+  }
+  ArrayShape shape{static_cast<std::uint64_t>(*jobs), {}};
+  if (limited) shape.limit = static_cast<std::uint64_t>(*limit);
+  return shape;
+}
+
+Result<std::int64_t> parse_priority(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const auto number = parse_int(text);
+  if (number && *number >= -kMost && *number <= kMost) return *number;
+  return wanted(text, fmt::format("a whole number from {} to {}", -kMost, kMost));
+}
+
 Result<std::vector<std::string>> split_command(std::string_view text) {
   std::vector<std::string> words;
   std::string word;

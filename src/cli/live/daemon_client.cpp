@@ -225,6 +225,16 @@ DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
   return answer;
 }
 
+std::string in_query(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-' || c == ',';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::string default_socket() {
   if (::geteuid() == 0) return "/run/partita/api.sock";
   const std::string runtime = environment("XDG_RUNTIME_DIR");

@@ -62,6 +62,9 @@ class DaemonClient {
   int fd_ = -1;
 };
 
+// As it stands in a query: what is no letter, digit, `.`, `_`, `-` or `,` as %XX.
+std::string in_query(std::string_view text);
+
 std::string default_socket();
 std::string default_state();
 

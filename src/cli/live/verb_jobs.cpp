@@ -101,6 +101,20 @@ std::string wishes_text(const Json& job) {
   }
   if (!times.empty()) line("takes", times);
   if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
+  if (job["array_job"].is_number()) {
+    std::string text = fmt::format("index {} of array {}", job["array_index"].get<std::int64_t>(),
+                                   job["array_job"].get<std::int64_t>());
+    if (job["array_limit"].is_number()) {
+      text += fmt::format(", at most {} at once", job["array_limit"].get<std::int64_t>());
+    }
+    line("array", text);
+  }
+  if (job["priority"].is_number()) {
+    line("priority", std::to_string(job["priority"].get<std::int64_t>()));
+  }
+  if (job["no_requeue"] == true) line("restarts", "none by itself");
+  if (job["no_early_restart"] == true) line("restarts", "not before its memory is out");
+  if (!job["after"].empty()) line("after", joined(job["after"]));
   if (job["comment"].is_string()) line("comment", job["comment"].get<std::string>());
   return text;
 }

@@ -61,14 +61,19 @@ std::string queue_text(const Json& page, bool bold) {
   return text;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '_' || c == '-' || c == ',';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+// A line for each GPU that is drained, since jobs may wait for it.
+std::string drained_text(DaemonClient& client) {
+  const DaemonAnswer answer = client.ask("GET", "/v1/gpus");
+  if (!answer.good()) return {};
+  std::string text;
+  const Json gpus = answer.json();  // named: a loop does not keep what it is part of
+  for (const Json& gpu : gpus["gpus"]) {
+    const std::string why = word_of(gpu, "why_unusable", "");
+    if (why.starts_with("drained")) {
+      text += fmt::format("GPU {} is {}\n", gpu["gpu"].get<std::int64_t>(), why);
+    }
   }
-  return out;
+  return text;
 }
 
 // What queue asks for, without the page.
@@ -76,9 +81,9 @@ std::string filters_of(const Values& values) {
   const std::string otherwise = values.has_switch("all") ? "" : "active";
   const std::string state = values.is_set("filter-state") ? values.text("filter-state") : otherwise;
   std::string query;
-  if (!state.empty()) query += "&state=" + escaped(state);
-  if (values.is_set("filter-user")) query += "&user=" + escaped(values.text("filter-user"));
-  if (values.is_set("filter-name")) query += "&name=" + escaped(values.text("filter-name"));
+  if (!state.empty()) query += "&state=" + in_query(state);
+  if (values.is_set("filter-user")) query += "&user=" + in_query(values.text("filter-user"));
+  if (values.is_set("filter-name")) query += "&name=" + in_query(values.text("filter-name"));
   return query;
 }
 
@@ -133,7 +138,8 @@ Outcome run_queue(const Values& values, Console& console) {
     all = std::move(page);
     after = word_of(all, "after", "");
   }
-  return print_either(values, console, all, queue_text(all, console.bold));
+  const std::string notes = values.has_switch("json") ? "" : drained_text(client);
+  return print_either(values, console, all, queue_text(all, console.bold) + notes);
 }
 
 Outcome run_cancel(const Values& values, Console& console) {

@@ -61,8 +61,15 @@ Result<Json> body_of(const Values& values) {
   if (values.is_set("job-checkpoint")) {
     body["checkpoint"] = values.as<std::vector<std::string>>("job-checkpoint");
   }
+  if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
+  if (values.is_set("priority")) body["priority"] = values.as<std::int64_t>("priority");
+  if (values.has_switch("hold")) body["hold"] = true;
+  if (values.has_switch("no-requeue")) body["no_requeue"] = true;
+  if (values.has_switch("job-no-early-restart")) body["no_early_restart"] = true;
   if (values.is_set("comment")) body["comment"] = values.text("comment");
-  body["array"] = values.count("array");
+  const auto& array = values.as<ArrayShape>("array");
+  body["array"] = array.jobs;
+  if (array.limit) body["array_limit"] = *array.limit;
   body["key"] = fresh_key();
   return body;
 }

@@ -79,6 +79,19 @@ Line line_of(const ReplayedTurn&, const control::Reading& reading) {
   return {reading.power_w ? text + fmt::format(" {:.0f} W", *reading.power_w) : text};
 }
 
+Line line_of(const ReplayedTurn&, const control::Hold& hold) {
+  return {fmt::format("{} job {}", hold.hold ? "hold" : "release", hold.job), hold.job};
+}
+
+Line line_of(const ReplayedTurn&, const control::Requeue& requeue) {
+  return {fmt::format("requeue job {}", requeue.job), requeue.job};
+}
+
+Line line_of(const ReplayedTurn&, const control::DrainGpu& drain) {
+  return {fmt::format("{} GPU {}{}{}", drain.drain ? "drain" : "resume", drain.gpu.value,
+                      drain.reason.empty() ? "" : ": ", drain.reason)};
+}
+
 Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
   return {fmt::format("GPU {} has {} slices", inventory.gpu.value, inventory.instances.size())};
 }
@@ -129,6 +142,7 @@ Line line_of(const control::Reply& reply) {
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
                     reply.kind == control::Reply::Kind::kCancelled ||
                     reply.kind == control::Reply::Kind::kSomeCancelled;
+                    reply.kind == control::Reply::Kind::kDone;
   if (!good) return {"refuse: " + reply.message};
   return {job != kNoJob ? fmt::format("answer: job {}", job)
                         : fmt::format("answer: {} jobs", reply.jobs.size()),

@@ -68,6 +68,10 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + instance);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));
+  if (job.array_job != kNoJob) {
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_JOB={}", job.array_job));
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_INDEX={}", job.array_index));
+  }
   return start;
 }
 
@@ -244,15 +248,22 @@ void Attempts::ended(Job& job, const launch::Report& report) {
   if (PLANTED(restart_after_done)) done = false;
   if (done) return flow_.end(job, JobState::kDone, how);
   if (memory) return begin_again_larger(job);
-  if (good || before == JobState::kRestarting) {
-    state_.turn.event(job.id, "requeued",
-                      fmt::format("attempt {} ended with {}; needs {:.2f} GiB", attempt.number, how,
-                                  job.progress.need_gib));
-    return flow_.requeue(job, before == JobState::kRestarting
-                                  ? job.progress.reason + "; to begin again"
-                                  : "to begin again");
-  }
+  if (good || before == JobState::kRestarting) return wait_again(job, before, how);
   flow_.end(job, JobState::kFailed, how);
+}
+
+// It was stopped to begin again.
+void Attempts::wait_again(Job& job, JobState before, const std::string& how) {
+  const std::string reason =
+      before == JobState::kRestarting ? job.progress.reason + "; to begin again" : "to begin again";
+  const bool asked = job.progress.stop_cause == StopCause::kRequeued;
+  if (job.spec.no_requeue && !asked) {
+    return flow_.end(job, JobState::kLost, job.progress.reason + "; it is not to begin again");
+  }
+  state_.turn.event(job.id, "requeued",
+                    fmt::format("attempt {} ended with {}; needs {:.2f} GiB", job.attempt().number,
+                                how, job.progress.need_gib));
+  flow_.requeue(job, reason);
 }
 
 // One size up, or the end where there is none.
@@ -262,6 +273,10 @@ void Attempts::begin_again_larger(Job& job) {
   const Result<mig::ProfileIndex> profile = mig::parse_profile(state_.model(), attempt.profile);
   const double had = profile ? state_.model().profiles[*profile].memory_gib : 0;
   const std::optional<double> larger = state_.memory.next_larger(had);
+  if (job.spec.no_requeue) {
+    return flow_.end(job, JobState::kFailed,
+                     fmt::format("out of memory on {:g} GiB; it is not to begin again", had));
+  }
   if (!larger || job.progress.attempt >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kFailed,
                      larger ? "out of memory too often"
@@ -281,6 +296,9 @@ void Attempts::lose(Job& job, const std::string& why) {
   if (job.state() == JobState::kCancelling) return flow_.end(job, JobState::kCancelled, why);
   const auto losses =
       std::ranges::count(job.attempts, AttemptOutcome::kLost, &store::AttemptRow::outcome);
+  if (job.spec.no_requeue) {
+    return flow_.end(job, JobState::kLost, why + "; it is not to begin again");
+  }
   if (losses > state_.options.limits.losses_max ||
       job.progress.attempt >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kLost, why);
@@ -355,7 +373,8 @@ void Attempts::take(const CancelJobs& cancel) {
 void Attempts::cancel(Job& job) {
   if (job.state() == JobState::kCancelled || job.state() == JobState::kCancelling) return;
   if (job.state() == JobState::kQueued) {
-    if (!state_.claims.has(job.id)) state_.policies.withdraw(state_.view, job.handle);
+    const bool known = job.handle.valid() && !state_.claims.has(job.id);
+    if (known) state_.policies.withdraw(state_.view, job.handle);
     return flow_.end(job, JobState::kCancelled, "by its owner, while it waited");
   }
   flow_.forget_claim(job);
@@ -364,6 +383,42 @@ void Attempts::cancel(Job& job) {
   if (PLANTED(lose_cancel)) return;
   stop(job, false);
   if (PLANTED(reuse_slice_too_early)) leave_slice(job);
+}
+
+void Attempts::take(const Requeue& requeue) {
+  Job* job = state_.jobs.find(requeue.job);
+  if (job == nullptr) {
+    return state_.turn.reply(requeue.ticket, Reply::Kind::kNotFound, {}, no_such_job(requeue.job));
+  }
+  if (job->state() == JobState::kCancelling) {
+    return state_.turn.reply(requeue.ticket, Reply::Kind::kConflict, {},
+                             fmt::format("job {} is being cancelled", job->id));
+  }
+  const bool ended = has_ended(job->state());
+  const auto full = state_.jobs.no_room_for(job->owner, ended ? 1 : 0, state_.options.limits);
+  if (ended && full) return state_.turn.reply(requeue.ticket, Reply::Kind::kFull, {}, *full);
+  state_.turn.reply(requeue.ticket, Reply::Kind::kDone, {job->id});
+  if (ended) return queue_again(*job);
+  if (may_move(job->state(), JobState::kRestarting)) interrupt(*job);
+}
+
+void Attempts::queue_again(Job& job) {
+  state_.turn.event(job.id, "requeued",
+                    fmt::format("on request, after it was {}", name_of(job.state())));
+  state_.jobs.reopen(job, "requeued on request", state_.now);
+  state_.turn.touch(job);
+  state_.gates.add(job);
+  flow_.look_at(job);
+}
+
+void Attempts::interrupt(Job& job) {
+  const bool saves = !job.spec.checkpoint.empty();
+  if (saves && job.length_known()) job.work_left = state_.active[job.handle].work_at(state_.now);
+  state_.turn.event(job.id, "stopping",
+                    saves ? "to wait again on request: its checkpoint command is run first"
+                          : "to wait again on request");
+  flow_.move_to(job, JobState::kRestarting, "requeued on request", StopCause::kRequeued);
+  stop(job, true);
 }
 
 // ---- memory
@@ -377,6 +432,7 @@ void Attempts::watch_memory(Job& job, double used_gib) {
   attempt.peak_gib = std::max(attempt.peak_gib, used_gib);
   if (!state_.options.early_restart || job.state() != JobState::kRunning) return;
   if (!state_.no_space.empty()) return;  // it could not begin again
+  if (job.spec.no_early_restart || job.spec.no_requeue) return;
   const decide::ActiveJob& active = state_.active[job.handle];
   const bool length_known = job.length_known();
   const double end =

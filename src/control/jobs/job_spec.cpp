@@ -85,6 +85,7 @@ class CheckField {
     if (value > 0 && value <= field.most) return;
     refuse("{} is {:g}; wanted above 0 and at most {:.15g}", field.name, value, field.most);
   }
+  void operator()(const Field&, bool) {}
   void operator()(const Field& field, Micros value) { (*this)(field, value.to_seconds()); }
   void operator()(const Field& field, const std::string& value) {
     if (static_cast<double>(value.size()) > field.most) {
@@ -100,7 +101,12 @@ class CheckField {
     if constexpr (kIsOptional<T>) {
       if (value) (*this)(field, *value);
     } else if constexpr (WholeNumber<T>) {
-      (*this)(field, static_cast<double>(value));
+      const auto number = static_cast<double>(value);
+      if (!field.negative) return (*this)(field, number);
+      if (number < -field.most || number > field.most) {
+        refuse("{} is {:.15g}; wanted {:.15g} to {:.15g}", field.name, number, -field.most,
+               field.most);
+      }
     } else {
       for (const auto& each : value) (*this)(field, each);
     }
@@ -131,6 +137,22 @@ Status check_environment(const JobSpec& spec, const Limits& limits) {
           fmt::format("the environment variable {} is not the job's to set; it says where "
                       "the daemon runs it",
                       name.substr(0, 64))};
+    }
+  }
+  return {};
+}
+
+Status check_dependencies(const JobSpec& spec) {
+  if (spec.after.size() > kDependenciesMax) {
+    return Error{
+        fmt::format("after names {} jobs; wanted at most {}", spec.after.size(), kDependenciesMax)};
+  }
+  for (const std::string& each : spec.after) {
+    if (!parse_dependency(each)) {
+      return Error{
+          fmt::format("after has '{}'; wanted the number of a job, as in 12, 12:ok or "
+                      "12:any",
+                      each.substr(0, 64))};
     }
   }
   return {};
@@ -175,6 +197,15 @@ bool is_reserved_variable(std::string_view name) {
          name.starts_with("PARTITA_");
 }
 
+std::optional<Dependency> parse_dependency(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto number = parse_int(text.substr(0, colon));
+  if (!number || *number < 1) return {};
+  const std::string_view how = colon == std::string_view::npos ? "ok" : text.substr(colon + 1);
+  if (how != "ok" && how != "any") return {};
+  return Dependency{{*number}, how == "any"};
+}
+
 Status check_spec(const JobSpec& spec, const Limits& limits) {
   if (spec.argv.empty() || spec.argv[0].empty()) return Error{"there is no program to run"};
   if (bytes_of(spec.argv) > limits.argv_bytes_max ||
@@ -202,6 +233,7 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
     return Error{fmt::format("a time limit of {:g} s; at most {:g} s here",
                              spec.time_limit->to_seconds(), most.to_seconds())};
   }
+  if (const Status after = check_dependencies(spec); !after) return after;
   return check_environment(spec, limits);
 }
 

@@ -15,6 +15,9 @@
 
 namespace partita::control {
 
+// The largest priority, and the least is its negative. Above 0 is for admins.
+inline constexpr double kPriorityMost = 1e6;
+
 // Ten years: of a run, and of a limit of one.
 inline constexpr double kSpanSecondsMax = 10.0 * 366 * 24 * 3600;
 
@@ -27,9 +30,15 @@ struct JobSpec {
   std::optional<double> memory_gib;      // nothing: to be found out
   std::optional<Micros> deadline;        // of the wall clock
   std::array<std::optional<Micros>, workload::kSliceSizeCount> times;
-  std::vector<std::string> checkpoint;  // a command; empty: none
-  std::optional<Micros> time_limit;     // of each attempt
-  std::optional<std::string> comment;   // for people
+  std::vector<std::string> checkpoint;      // a command; empty: none
+  std::optional<Micros> time_limit;         // of each attempt
+  std::optional<std::string> comment;       // for people
+  std::vector<std::string> after;           // dependencies, as parse_dependency() reads them
+  bool hold = false;                        // until it is released
+  std::optional<std::int64_t> array_limit;  // of an array, so many run at once
+  bool no_requeue = false;                  // it is never started again unless somebody asks for it
+  bool no_early_restart = false;            // not before its memory is out
+  std::optional<std::int64_t> priority;     // higher first; 0 where there is none
 
   static void fields(auto& spec, auto&& visit) {
     visit(Field{.name = "argv",
@@ -89,6 +98,39 @@ struct JobSpec {
                 .shown = Shown::kInLists,
                 .line = true},
           spec.comment);
+    queue_fields(spec, visit);
+  }
+  // Those that say when it may start, and whether again.
+  static void queue_fields(auto& spec, auto&& visit) {
+    visit(Field{.name = "after",
+                .doc = "Jobs that have to end before it starts: NUMBER or NUMBER:ok, which has to "
+                       "succeed, or NUMBER:any",
+                .encoding = Encoding::kNamed},
+          spec.after);
+    visit(Field{.name = "hold",
+                .doc = "It does not start until it is released",
+                .encoding = Encoding::kNamed},
+          spec.hold);
+    visit(Field{.name = "array_limit",
+                .doc = "At most so many jobs of the array run at once",
+                .most = 1e6,
+                .encoding = Encoding::kNamed},
+          spec.array_limit);
+    visit(Field{.name = "no_requeue",
+                .doc = "It is not started again by itself: when its attempt is lost, so is it",
+                .encoding = Encoding::kNamed},
+          spec.no_requeue);
+    visit(Field{.name = "no_early_restart",
+                .doc = "It is not moved to a larger slice before its memory is out",
+                .encoding = Encoding::kNamed},
+          spec.no_early_restart);
+    visit(Field{.name = "priority",
+                .doc = "Jobs of a higher one go first; above 0 is for admins",
+                .most = kPriorityMost,
+                .encoding = Encoding::kNamed,
+                .shown = Shown::kInLists,
+                .negative = true},
+          spec.priority);
   }
   bool operator==(const JobSpec&) const = default;
 };
@@ -99,6 +141,16 @@ std::string name_of_program(std::string_view program);
 // Whether a variable of the environment says where a job runs, which is not the job's to say.
 // PARTITA_SOCKET and PARTITA_TOKEN are what clients take, and may be given to a job that is one.
 bool is_reserved_variable(std::string_view name);
+
+// A job that has to end before another starts.
+struct Dependency {
+  JobNumber job;
+  bool any = false;  // however it ends; else it has to succeed
+};
+inline constexpr std::size_t kDependenciesMax = 1'000;  // of one job
+
+// "12", "12:ok", "12:any"; nothing for another text.
+std::optional<Dependency> parse_dependency(std::string_view text);
 
 // Why it cannot be accepted: names, sizes, bytes that no program could be given.
 Status check_spec(const JobSpec& spec, const Limits& limits);

@@ -50,6 +50,7 @@ store::Batch Replayer::as_batch(const store::Contents& contents) {
   batch.intents = contents.intents;
   batch.peaks = contents.peaks;
   batch.totals = contents.totals;
+  batch.gpus = contents.gpus;
   if (contents.last_event > 0) batch.events.push_back({contents.last_event, 0, kNoJob, "", ""});
   return batch;
 }
