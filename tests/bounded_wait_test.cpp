@@ -7,8 +7,11 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "cases/random_case.h"
 #include "checker/schedule_checker.h"
 #include "policies/registry.h"
+#include "policies/repartitioners/static_layouts.h"
+#include "policies/repartitioners/timetable.h"
 #include "sim/engine.h"
 
 namespace partita {
@@ -182,6 +185,65 @@ TEST(WithoutReservations, LargeJobsStarveUnderThePoliciesThatWereSeenToStarveThe
     EXPECT_GT(late, 0U) << policy.scheduler << "/" << policy.repartition;
   }
 }
+
+// Reservations and users in every combination with schedulers, preemption, layouts that change and
+// memory that grows: whatever they decide, the run is true to the model.
+class EveryRule : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryRule, KeepsEveryRuleOfTheModel) {
+  std::uint64_t reservations = 0;
+  std::uint64_t backfilled = 0;
+  for (std::uint64_t seed = 70'000; seed < 70'000 + 150; ++seed) {
+    Rng rng(seed, 3);
+    cases::Case each = cases::random_case({.seed = seed,
+                                           .scheduler = GetParam(),
+                                           .jobs_max = 80,
+                                           .gpus_max = 6,
+                                           .may_be_stuck = false,
+                                           .memory_grows = rng.below(4) == 0});
+    sim::RunOptions options = cases::options_of(each);
+    options.queue.reserve_after = Micros::seconds(static_cast<std::int64_t>(rng.below(200)));
+    options.queue.fair_share = static_cast<decide::FairOrder>(rng.below(4));
+    options.queue.half_life = Micros::seconds(600);
+    // The files of a run do not say when a change was asked for that the papers would charge.
+    options.repartition_cost = sim::RepartitionCost::kMeasured;
+    each.trace.user_names = {"none", "a", "b"};
+    for (std::size_t i = 0; i < each.trace.jobs.size(); ++i) {
+      const auto priority = static_cast<std::int32_t>(rng.below(2));
+      each.trace.owners.push_back({static_cast<std::uint32_t>(rng.below(3)), priority});
+    }
+    std::unique_ptr<decide::Repartitioner> layouts;
+    if (each.switches.empty()) {
+      layouts = std::make_unique<policies::StaticLayouts>(each.layouts);
+    } else {
+      layouts = std::make_unique<policies::Timetable>(each.switches);
+    }
+    const auto scheduler = policies::make_scheduler(GetParam(), each.seed);
+    sim::RunExtras extras;
+    extras.make_scheduler = [&] { return *policies::make_scheduler(GetParam(), each.seed); };
+    const auto result = sim::simulate(each.trace, options, **scheduler, *layouts, extras);
+    // A projection of memory may ask for more than any slice of these layouts has.
+    if (!result.ok() && each.memory.early_restart) continue;
+    ASSERT_TRUE(result.ok()) << result.error().message << "\n" << cases::to_text(each);
+    reservations += result->reservations;
+    backfilled += result->backfilled;
+    const auto wrong = checker::violations(each.trace, options, *result, {});
+    ASSERT_TRUE(wrong.empty()) << "seed " << seed << ": " << wrong.front() << "\n"
+                               << cases::to_text(each);
+  }
+  EXPECT_GT(reservations, 100U);
+  EXPECT_GT(backfilled, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, EveryRule,
+                         testing::Values("mdd", "fifo", "sjf", "atc", "edf-fs", "met",
+                                         "fifo+requested"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 // One GPU, jobs of 4 GiB and 2 s without end, and one of 30 GiB with a minute to spare: it used to
 // wait until the others stopped coming.

@@ -88,7 +88,8 @@ constexpr std::array kReasons = std::to_array<Reason>({{200, "OK"},
                                                        {429, "Too Many Requests"},
                                                        {431, "Request Header Fields Too Large"},
                                                        {501, "Not Implemented"},
-                                                       {503, "Service Unavailable"}});
+                                                       {503, "Service Unavailable"},
+                                                       {507, "Insufficient Storage"}});
 
 const char* reason_of(int status) {
   for (const Reason& reason : kReasons) {
@@ -160,7 +161,7 @@ Response error_response(int status, std::string_view message, std::int64_t retry
   Response response;
   response.status = status;
   response.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  if (status == 429 || status == 503) {
+  if (status == 429 || status == 503 || status == 507) {
     response.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
   }
   return response;
@@ -178,7 +179,8 @@ std::string to_bytes(const Response& response, bool keep_alive) {
     bytes += fmt::format("Content-Length: {}\r\n{}\r\n", response.body.size(),
                          keep_alive ? "" : "Connection: close\r\n");
   }
-  return bytes + response.body;
+  if (!response.head_only) bytes += response.body;
+  return bytes;
 }
 
 }  // namespace partita::api

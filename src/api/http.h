@@ -47,10 +47,11 @@ struct Response {
   std::string type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  bool stream = false;  // the body is only the beginning; more follows until the caller goes
+  bool stream = false;     // the body is only the beginning; more follows until the caller goes
+  bool head_only = false;  // as the same without a body, to HEAD
 };
 
-// {"error": {"code": ..., "message": ...}}; with 429 and 503, when to come back.
+// {"error": {"code": ..., "message": ...}}; with 429, 503 and 507, when to come back.
 Response error_response(int status, std::string_view message, std::int64_t retry_after_s = 1);
 
 std::string to_bytes(const Response& response, bool keep_alive);

@@ -82,5 +82,13 @@ TEST(Http, RefusalsThatPassSayWhenToComeBack) {
   EXPECT_EQ(to_bytes(error_response(400, "bad"), true).find("Retry-After"), std::string::npos);
 }
 
+TEST(Http, AnAnswerToHeadIsThatToGetWithoutItsBody) {
+  Response response;
+  response.body = "{}";
+  const std::string whole = to_bytes(response, true);
+  response.head_only = true;
+  EXPECT_EQ(to_bytes(response, true) + "{}", whole);
+}
+
 }  // namespace
 }  // namespace partita::api

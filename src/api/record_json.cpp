@@ -45,9 +45,16 @@ Json to_json(const T& value, const Field& field = {}) {
 // What a caller sends or is shown.
 enum class Way : std::uint8_t { kSent, kShown };
 
+// Whatever is a text in JSON, counted in bytes.
+void put_text_limits(Json& schema, const Field& field) {
+  if (field.most != kNoLimit) schema["maxLength"] = static_cast<std::int64_t>(field.most);
+  if (!field.pattern.empty()) schema["pattern"] = field.pattern;
+}
+
 void put_limits(Json& schema, const Field& field, bool whole) {
   if (field.most == kNoLimit) return;
   schema["minimum"] = whole ? 1 : 0;
+  if (field.negative) schema["minimum"] = -field.most;
   if (!whole) schema["exclusiveMinimum"] = true;
   schema["maximum"] = field.most;
 }
@@ -57,8 +64,7 @@ Json schema_of(Way way, const Field& field = {});
 
 // Of anything with fields: `walk(visit)` visits them.
 Json object_schema(Way way, const auto& walk) {
-  Json schema{{"type", "object"}};
-  if (way == Way::kSent) schema["additionalProperties"] = false;
+  Json schema{{"type", "object"}, {"additionalProperties", false}};
   Json properties = Json::object();
   Json required = Json::array();
   walk([&]<typename T>(const Field& field, const T&) {
@@ -90,7 +96,12 @@ Json schema_of(Way way, const Field& field) {
     put_limits(schema, field, true);
   } else if constexpr (kIsList<T>) {
     schema["type"] = "array";
-    schema["items"] = schema_of<typename T::value_type>(way);
+    const bool sent = way == Way::kSent;
+    schema["items"] = schema_of<typename T::value_type>(
+        way, sent ? Field{.most = field.most, .pattern = field.pattern} : Field{});
+    if (sent && field.items != kNoLimit)
+      schema["maxItems"] = static_cast<std::int64_t>(field.items);
+    if (sent && field.required) schema["minItems"] = 1;
   } else if constexpr (kIsArray<T>) {
     schema["type"] = "object";
     schema["additionalProperties"] = false;
@@ -104,7 +115,7 @@ Json schema_of(Way way, const Field& field) {
     });
   } else {
     schema["type"] = "string";
-    if (field.most != kNoLimit) schema["maxLength"] = static_cast<std::int64_t>(field.most);
+    if (way == Way::kSent) put_text_limits(schema, field);
   }
   if (!field.doc.empty()) schema["description"] = field.doc;
   return schema;
@@ -124,6 +135,7 @@ template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
 template Json json_of(const control::ShareView&);
 template Json json_of(const control::HistoryView&);
+template Json json_of(const RefusalView&);
 template Json json_of(const std::vector<JobNumber>&);
 
 template <typename View>
@@ -137,12 +149,17 @@ template Json schema_of_response<control::GpuView>();
 template Json schema_of_response<StatusView>();
 template Json schema_of_response<control::ShareView>();
 template Json schema_of_response<control::HistoryView>();
+template Json schema_of_response<RefusalView>();
 
 Json schema_of_submission() {
   return object_schema(Way::kSent, [](auto visit) {
     const control::Submit none;
     body_fields(none, visit);
   });
+}
+
+Json schema_of_cancellation() {
+  return schema_of<Cancellation>(Way::kSent);
 }
 
 }  // namespace partita::api

@@ -18,5 +18,6 @@ Json json_of(const View& view);
 template <typename View>
 Json schema_of_response();
 Json schema_of_submission();
+Json schema_of_cancellation();
 
 }  // namespace partita::api

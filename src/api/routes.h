@@ -12,6 +12,7 @@
 
 #include "api/tokens.h"
 #include "base/job_number.h"
+#include "control/limits.h"
 
 namespace partita::api {
 
@@ -20,6 +21,7 @@ enum class RouteId : std::uint8_t {
   kListJobs,
   kShowJob,
   kCancelJob,
+  kCancelJobs,
   kJobOutput,
   kGpus,
   kStatus,
@@ -28,6 +30,11 @@ enum class RouteId : std::uint8_t {
   kMetrics,
   kOpenApi,
   kHistory,
+  kHoldJob,
+  kReleaseJob,
+  kRequeueJob,
+  kDrainGpu,
+  kResumeGpu,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.
@@ -41,7 +48,7 @@ inline constexpr std::size_t kRoles = 3;
 struct Route {
   RouteId id;
   std::string_view method;
-  std::string_view path;  // "{id}" stands for a number
+  std::string_view path;  // "{id}" and "{gpu}" stand for a number
   std::string_view name;
   std::string_view summary;
   // By role. Of lists: whether the caller may ask at all; of others' jobs they see less.
@@ -53,16 +60,23 @@ std::span<const Route> routes();
 
 struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
-  bool wrong_method = false;
-  JobNumber job;  // kNoJob: the path names none
+  std::string allowed = {};      // the methods of a path that does not take this one
+  JobNumber job;                 // kNoJob: the path names none
+  std::uint32_t gpu = 0;         // where the path names one
 };
+// HEAD is answered where GET is.
 Match match_route(std::string_view method, std::string_view path);
 
 inline bool may(const Route& route, Role role) {
   return route.allowed[static_cast<std::size_t>(role)];
 }
 
-// The document served at /v1/openapi.json.
-std::string openapi_document(std::string_view version);
+// What is shown at once.
+inline constexpr std::size_t kEventsShownMax = 1'000;
+inline constexpr std::size_t kOutputBytesMax = 1U << 20U;
+inline constexpr std::int64_t kOffsetMax = std::int64_t{1} << 62U;
+
+// The document served at /v1/openapi.json. `limits`: those of this daemon.
+std::string openapi_document(std::string_view version, const control::Limits& limits = {});
 
 }  // namespace partita::api

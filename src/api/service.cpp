@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/job_list.h"
 #include "api/record_json.h"
 #include "api/submission.h"
 #include "base/text.h"
@@ -15,9 +16,6 @@ namespace {
 using control::Job;
 
 constexpr std::uint32_t kNobody = 65534;
-constexpr std::size_t kListMax = 10'000;
-constexpr std::size_t kEventsMax = 1'000;
-constexpr std::size_t kOutputMax = 1U << 20U;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -34,14 +32,79 @@ bool owns(const Caller& caller, const Job& job) {
   return caller.admin || caller.uid == job.owner.uid;
 }
 
+// A whole number of the query. Text that is none is refused: what was meant is not known.
+Result<std::int64_t> number_of(const Request& request, std::string_view name, std::int64_t least,
+                               std::int64_t most, std::int64_t otherwise) {
+  const std::string_view text = request.parameter(name);
+  if (text.empty()) return otherwise;
+  const auto number = parse_int(text);
+  if (number && *number >= least && *number <= most) return *number;
+  return Error{fmt::format("{} is '{}'; wanted a whole number from {} to {}", name,
+                           text.substr(0, 64), least, most)};
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char small = static_cast<char>(c | 0x20);
+  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+// A text of the query, where %XX stands for a byte; empty when it is not there.
+Result<std::string> text_of(const Request& request, std::string_view name) {
+  const std::string_view text = request.parameter(name);
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) {
+      return Error{fmt::format("{} has a % that begins no %XX", name)};
+    }
+    bytes += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return bytes;
+}
+
+Result<JobFilter> filter_of(const Request& request, const decltype(Around::uid_of)& uid_of) {
+  const Result<std::string> state = text_of(request, "state");
+  if (!state) return state.error();
+  const Result<std::string> user = text_of(request, "user");
+  if (!user) return user.error();
+  const Result<std::string> name = text_of(request, "name");
+  if (!name) return name.error();
+  return parse_filter(*state, *user, *name, uid_of);
+}
+
+std::int64_t code_of(control::Refusal::Kind kind) {
+  switch (kind) {
+    case control::Refusal::Kind::kNotFound:
+      return 404;
+    case control::Refusal::Kind::kForbidden:
+      return 403;
+    case control::Refusal::Kind::kConflict:
+      return 409;
+  }
+  return 400;
+}
+
+Response wrong_method(const std::string& allowed) {
+  Response response =
+      error_response(405, fmt::format("this path does not take that method; it takes {}", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
 }  // namespace
 
-Handled Service::handle(const Request& request, const Caller& caller,
-                        control::Ticket ticket) const {
-  const Match match = match_route(request.method, request.path);
+// Why the caller does not get what was asked for, if so.
+std::optional<Response> Service::refuse(const Match& match, const Caller& caller) const {
   if (match.route == nullptr) {
-    return match.wrong_method ? error_response(405, "this path does not take that method")
-                              : error_response(404, "there is no such path");
+    return match.allowed.empty() ? error_response(404, "there is no such path")
+                                 : wrong_method(match.allowed);
   }
   if (caller.scope < match.route->scope) {
     return error_response(403,
@@ -55,19 +118,37 @@ Handled Service::handle(const Request& request, const Caller& caller,
   }
   const bool owner = job != nullptr && caller.uid == job->owner.uid;
   const Role role = caller.admin ? Role::kAdmin : owner ? Role::kOwner : Role::kUser;
-  if (!may(*match.route, role)) {
-    return error_response(403, fmt::format("job {} belongs to somebody else", match.job));
-  }
+  if (may(*match.route, role)) return {};
+  return error_response(403, of_job ? fmt::format("job {} belongs to somebody else", match.job)
+                                    : "this is for admins");
+}
+
+Handled Service::handle(const Request& request, const Caller& caller,
+                        control::Ticket ticket) const {
+  const Match match = match_route(request.method, request.path);
+  if (auto refused = refuse(match, caller)) return *std::move(refused);
+  const Job* job = match.job == kNoJob ? nullptr : controller_.find(match.job);
   switch (match.route->id) {
     case RouteId::kSubmit:
       return submit(request, caller, ticket);
     case RouteId::kListJobs:
       return list_jobs(request, caller);
     case RouteId::kShowJob:
-      return json_response(
-          json_of(control::whole_view_of(controller_, *job, around_.events(job->id, kEventsMax))));
+      return show_job(*job);
     case RouteId::kCancelJob:
       return Handled(control::Input(control::Cancel{ticket, match.job}));
+    case RouteId::kCancelJobs:
+      return cancel_jobs(request, caller, ticket);
+    case RouteId::kHoldJob:
+    case RouteId::kReleaseJob:
+      return Handled(
+          control::Input(control::Hold{ticket, match.job, match.route->id == RouteId::kHoldJob,
+                                       caller.admin && caller.uid != job->owner.uid}));
+    case RouteId::kRequeueJob:
+      return Handled(control::Input(control::Requeue{ticket, match.job}));
+    case RouteId::kDrainGpu:
+    case RouteId::kResumeGpu:
+      return drain(request, match, ticket);
     case RouteId::kJobOutput:
       return output(request, *job);
     case RouteId::kGpus:
@@ -89,21 +170,24 @@ Handled Service::handle(const Request& request, const Caller& caller,
       response.body = metrics_text(controller_, around_);
       return response;
     }
-    case RouteId::kOpenApi: {
-      Response response;
-      response.body = openapi_document(around_.version);
-      return response;
-    }
+    case RouteId::kOpenApi:
+      return Response{200,
+                      "application/json",
+                      openapi_document(around_.version, controller_.options().limits),
+                      {}};
     case RouteId::kHistory:
       return history(request, caller);
   }
   return error_response(404, "there is no such path");
 }
 
-Handled Service::submit(const Request& request, const Caller& caller,
-                        control::Ticket ticket) const {
+std::optional<Response> Service::refuse_submitter(const Caller& caller) const {
   const std::string closed = around_.why_closed();
-  if (!closed.empty()) return error_response(503, closed);
+  if (!closed.empty()) return error_response(507, closed);
+  if (caller.no_account) {
+    return error_response(403,
+                          "the token stands for nobody of this machine, so no job can run as it");
+  }
   const bool nobody = around_.uid_min > 0 && caller.uid == kNobody;
   if (caller.uid < around_.uid_min || nobody) {
     return error_response(403, fmt::format("jobs of user {} are not run here: users below {} and "
@@ -111,29 +195,95 @@ Handled Service::submit(const Request& request, const Caller& caller,
                                            caller.uid, around_.uid_min));
   }
   const Micros wait = caller.admin ? Micros{} : around_.wait_to_submit(caller.uid);
-  if (wait > Micros{}) {
-    const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
-    return error_response(429,
-                          fmt::format("that is too many submissions; come back in {} s, or submit "
-                                      "an array",
-                                      seconds),
-                          seconds);
-  }
+  if (wait <= Micros{}) return {};
+  const std::int64_t seconds = (wait.count + 999'999) / 1'000'000;
+  return error_response(429,
+                        fmt::format("that is too many submissions; come back in {} s, or submit "
+                                    "an array",
+                                    seconds),
+                        seconds);
+}
+
+Handled Service::submit(const Request& request, const Caller& caller,
+                        control::Ticket ticket) const {
+  if (auto refused = refuse_submitter(caller)) return *std::move(refused);
   Result<control::Submit> parsed = parse_submission(request.body);
   if (!parsed) return error_response(400, parsed.error().message);
+  if (parsed->spec.priority.value_or(0) > 0 && !caller.admin) {
+    return error_response(403, fmt::format("a priority of {}; above 0 is for admins, others may "
+                                           "lower theirs",
+                                           *parsed->spec.priority));
+  }
   parsed->ticket = ticket;
   parsed->owner = {caller.uid, caller.gid};  // whatever the body says
-  if (parsed->spec.name.empty()) parsed->spec.name = "job";
+  control::JobSpec& spec = parsed->spec;
+  if (spec.name.empty() && !spec.argv.empty()) {
+    spec.name = control::name_of_program(spec.argv.front());
+  }
+  // One that is sent again may have been in time when it was first sent.
+  const bool passed = spec.deadline && *spec.deadline <= around_.now();
+  if (passed && !controller_.knows_key(parsed->owner, parsed->key)) {
+    return error_response(400,
+                          fmt::format("deadline_s is {:.0f} and has passed; it is {:.0f} now",
+                                      spec.deadline->to_seconds(), around_.now().to_seconds()));
+  }
   return Handled(std::in_place_type<control::Input>, *std::move(parsed));
+}
+
+// What is asked for by what it has in common is what the caller has, and has not ended.
+Handled Service::cancel_jobs(const Request& request, const Caller& caller,
+                             control::Ticket ticket) const {
+  Result<Cancellation> wanted = parse_cancellation(request.body);
+  if (!wanted) return error_response(400, wanted.error().message);
+  control::CancelJobs cancel{ticket, std::move(wanted->jobs), {}};
+  if (!caller.admin) cancel.only_of = caller.uid;
+  if (cancel.jobs.empty()) {
+    const Result<JobFilter> filter =
+        parse_filter(wanted->state.value_or(""), wanted->user.value_or(""),
+                     wanted->name.value_or(""), around_.uid_of);
+    if (!filter) return error_response(400, filter.error().message);
+    for (const auto& [id, job] : controller_.jobs()) {
+      const bool meant = !control::has_ended(job.state()) && owns(caller, job);
+      if (meant && filter->takes(job)) cancel.jobs.push_back(id);
+    }
+  }
+  return Handled(control::Input(std::move(cancel)));
+}
+
+Handled Service::drain(const Request& request, const Match& match, control::Ticket ticket) const {
+  constexpr std::size_t kReasonBytesMax = 256;
+  const std::size_t gpus = controller_.fleet().gpus().size();
+  if (match.gpu >= gpus) {
+    return error_response(404, fmt::format("there is no GPU {}; there are {}", match.gpu, gpus));
+  }
+  const bool drains = match.route->id == RouteId::kDrainGpu;
+  const Result<std::string> reason = text_of(request, drains ? "reason" : "");
+  if (!reason) return error_response(400, reason.error().message);
+  const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (reason->size() > kReasonBytesMax || std::ranges::any_of(*reason, control)) {
+    return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
+                                           reason->size(), kReasonBytesMax));
+  }
+  return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, *reason}));
 }
 
 Response Service::response_to(const control::Reply& reply) const {
   switch (reply.kind) {
     case control::Reply::Kind::kAccepted:
-    case control::Reply::Kind::kCancelled: {
+    case control::Reply::Kind::kCancelled:
+    case control::Reply::Kind::kDone: {
       Json json;
       json["jobs"] = json_of(reply.jobs);
       return json_response(json, reply.kind == control::Reply::Kind::kAccepted ? 201 : 200);
+    }
+    case control::Reply::Kind::kSomeCancelled: {
+      Json json;
+      json["jobs"] = json_of(reply.jobs);
+      json["refused"] = Json::array();
+      for (const control::Refusal& each : reply.refused) {
+        json["refused"].push_back(json_of(RefusalView{each.job, code_of(each.kind), each.message}));
+      }
+      return json_response(json);
     }
     case control::Reply::Kind::kNotFound:
       return error_response(404, reply.message);
@@ -141,44 +291,63 @@ Response Service::response_to(const control::Reply& reply) const {
       return error_response(409, reply.message);
     case control::Reply::Kind::kRefused:
       return error_response(400, reply.message);
+    case control::Reply::Kind::kForbidden:
+      return error_response(403, reply.message);
     case control::Reply::Kind::kFull:
       return error_response(429, reply.message);
+    case control::Reply::Kind::kNoSpace:
+      return error_response(507, reply.message);
   }
   return error_response(500, "no answer");
 }
 
 Response Service::list_jobs(const Request& request, const Caller& caller) const {
-  const std::string_view wanted = request.parameter("state");
-  const bool active = wanted == "active";
-  const auto state = control::job_state_of(wanted);
-  if (!wanted.empty() && !active && !state) {
-    return error_response(400,
-                          "state is active, or one of queued, starting, running, restarting, "
-                          "cancelling, done, failed, cancelled, lost");
+  const Result<JobFilter> filter = filter_of(request, around_.uid_of);
+  if (!filter) return error_response(400, filter.error().message);
+  const auto limit = number_of(request, "limit", 1, static_cast<std::int64_t>(kPageJobsMax),
+                               static_cast<std::int64_t>(kPageJobsDefault));
+  if (!limit) return error_response(400, limit.error().message);
+  const std::string_view from = request.parameter("after");
+  const std::optional<PageMark> after = parse_mark(from);
+  if (!from.empty() && !after) {
+    return error_response(400, "after is what `after` of the page before said");
   }
-  const auto limit = parse_int(request.parameter("limit")).value_or(1'000);
-  const auto most = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(limit, 1, static_cast<std::int64_t>(kListMax)));
+  // Names of others' jobs are not shown, so they cannot be asked for either.
+  const auto may = [&](const Job& job) { return !filter->name || owns(caller, job); };
+  const JobPage page = page_of(controller_, *filter, may, static_cast<std::size_t>(*limit), after);
   Json json;
   json["jobs"] = Json::array();
-  // The latest first, since those are what one looks for.
-  for (auto each = controller_.jobs().rbegin();
-       each != controller_.jobs().rend() && json["jobs"].size() < most; ++each) {
-    const Job& job = each->second;
-    if (active && control::has_ended(job.state())) continue;
-    if (state && job.state() != *state) continue;
-    json["jobs"].push_back(owns(caller, job) ? json_of(control::own_view_of(job))
-                                             : json_of(control::head_of(job)));
+  for (const Job* job : page.jobs) {
+    const std::string user = around_.user_name(job->owner.uid);
+    if (owns(caller, *job)) {
+      control::OwnJob<> view = control::own_view_of(controller_, *job);
+      view.user = user;
+      json["jobs"].push_back(json_of(view));
+    } else {
+      control::JobHead<> head = control::head_of(controller_, *job);
+      head.user = user;
+      json["jobs"].push_back(json_of(head));
+    }
   }
+  json["total"] = page.total;
+  json["more"] = page.after.has_value();
+  json["after"] = page.after ? Json(*page.after) : Json();
   return json_response(json);
 }
 
+Response Service::show_job(const Job& job) const {
+  control::WholeJob view =
+      control::whole_view_of(controller_, job, around_.events(job.id, kEventsShownMax));
+  view.user = around_.user_name(job.owner.uid);
+  return json_response(json_of(view));
+}
+
 Response Service::output(const Request& request, const Job& job) const {
-  const auto offset = parse_int(request.parameter("offset")).value_or(0);
-  if (offset < 0) return error_response(400, "offset is a number of bytes from 0");
+  const auto offset = number_of(request, "offset", 0, kOffsetMax, 0);
+  if (!offset) return error_response(400, offset.error().message);
   Response response;
   response.type = "application/octet-stream";
-  response.body = around_.output(job.id, static_cast<std::uint64_t>(offset), kOutputMax);
+  response.body = around_.output(job.id, static_cast<std::uint64_t>(*offset), kOutputBytesMax);
   response.headers.emplace_back("Partita-State", std::string(control::name_of(job.state())));
   return response;
 }
@@ -238,6 +407,8 @@ Response Service::status() const {
   view.closed = around_.why_closed();
   view.jobs = control::counts_of(controller_);
   view.fragmentation = controller_.fragmentation().ratio();
+  view.disk = around_.disk();
+  view.simulated = around_.simulated;
   return json_response(json_of(view));
 }
 

@@ -22,6 +22,17 @@ struct Caller {
   bool admin = false;
   Scope scope = Scope::kAdmin;  // no more than this, whoever it is
   std::string token = {};       // its id; empty: the kernel says who it is
+  bool no_account = false;      // nobody of this machine: it has no jobs, and none can run as it
+};
+
+// The disk of the daemon's state.
+struct DiskView {
+  std::uint64_t free_bytes = 0;
+  bool full = false;  // no job is taken or started
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "free_bytes", self.free_bytes, "full", self.full);
+  }
 };
 
 // What the service needs to know of the daemon around it.
@@ -37,8 +48,18 @@ struct Surroundings {
   std::function<device::BoardUse(GpuId gpu)> board = [](GpuId) { return device::BoardUse{}; };
   // Why no new job can be taken now; empty: it can.
   std::function<std::string()> why_closed;
+  std::function<DiskView()> disk = [] { return DiskView{}; };
   // How long a user who is no admin has to wait before submitting; 0: not at all, and it counts.
   std::function<Micros(std::uint32_t uid)> wait_to_submit = [](std::uint32_t) { return Micros{}; };
+  // The name of a user's account; its number where there is none. And back.
+  std::function<std::string(std::uint32_t uid)> user_name = [](std::uint32_t uid) {
+    return std::to_string(uid);
+  };
+  std::function<std::optional<std::uint32_t>(const std::string& name)> uid_of =
+      [](const std::string&) { return std::optional<std::uint32_t>(); };
+  // The wall clock.
+  std::function<Micros()> now = [] { return Micros{}; };
+  bool simulated = false;  // the GPUs are
   // Jobs of users below are not run; nor, when it is above 0, those of "nobody".
   std::uint32_t uid_min = 0;
 };
@@ -52,11 +73,26 @@ struct StatusView {
   std::string closed;
   control::JobCounts jobs;
   double fragmentation = 0;
+  DiskView disk;
+  bool simulated = false;
 
   static void fields(auto& self, auto&& visit) {
     visit_named(visit, "version", self.version, "backend", self.backend, "policy", self.policy,
                 "shadow", self.shadow, "closed", self.closed, "jobs", self.jobs, "fragmentation",
-                self.fragmentation);
+                self.fragmentation, "disk", self.disk);
+    visit(Field{.name = "simulated", .doc = "The GPUs are simulated: jobs get no real one"},
+          self.simulated);
+  }
+};
+
+// Why one of several jobs is not stopped: `code` is what a request for it alone would get.
+struct RefusalView {
+  JobNumber job;
+  std::int64_t code = 0;
+  std::string_view message;
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "job", self.job, "code", self.code, "message", self.message);
   }
 };
 
@@ -77,8 +113,13 @@ class Service {
                                         const Caller& caller) const;
 
  private:
+  std::optional<Response> refuse(const Match& match, const Caller& caller) const;
   Handled submit(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  std::optional<Response> refuse_submitter(const Caller& caller) const;
+  Handled cancel_jobs(const Request& request, const Caller& caller, control::Ticket ticket) const;
+  Handled drain(const Request& request, const Match& match, control::Ticket ticket) const;
   Response list_jobs(const Request& request, const Caller& caller) const;
+  Response show_job(const control::Job& job) const;
   Response output(const Request& request, const control::Job& job) const;
   Response gpus(const Caller& caller) const;
   Response status() const;

@@ -7,62 +7,18 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "api/service_fixture.h"
 #include "api/submission.h"
-#include "api/test_support.h"
 
 namespace partita::api {
 namespace {
 
 using Json = nlohmann::json;
+using test::body_for;
 using test::kAnn;
 using test::kBob;
-
-class ServiceTest : public testing::Test {
- protected:
-  ServiceTest()
-      : controller_({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                    std::make_unique<test::Idle>(), std::make_unique<test::Still>()),
-        service_(controller_, around_) {
-    around_.events = [](JobNumber, std::size_t) { return std::vector<control::EventView>(); };
-    around_.output = [](JobNumber, std::uint64_t, std::size_t) { return std::string("out"); };
-    around_.why_closed = [this] { return closed_; };
-    EXPECT_TRUE(controller_.restore(Micros{1}, {}, {}, {}).ok());
-    submit(kAnn, R"({"argv":["secret-program"],"directory":"/"})");
-  }
-
-  static Request request(const std::string& method, const std::string& path,
-                         const std::string& body = "") {
-    Request made;
-    made.method = method;
-    made.path = path.substr(0, path.find('?'));
-    if (path.find('?') != std::string::npos) made.query = path.substr(path.find('?') + 1);
-    made.body = body;
-    return made;
-  }
-  static Caller caller(std::uint32_t uid) { return {uid, uid, uid == 0}; }
-
-  // The status of a response; 0 when it goes to the controller.
-  int status(std::uint32_t uid, const std::string& method, const std::string& path,
-             const std::string& body = "") {
-    const Handled handled = service_.handle(request(method, path, body), caller(uid), 7);
-    const auto* response = std::get_if<Response>(&handled);
-    return response == nullptr ? 0 : response->status;
-  }
-  std::string body(std::uint32_t uid, const std::string& path) {
-    const Handled handled = service_.handle(request("GET", path), caller(uid), 7);
-    return std::get<Response>(handled).body;
-  }
-  control::Reply submit(std::uint32_t uid, const std::string& text) {
-    Handled handled = service_.handle(request("POST", "/v1/jobs", text), caller(uid), 7);
-    const std::vector<control::Input> inputs{std::get<control::Input>(std::move(handled))};
-    return controller_.step(Micros{2}, inputs).replies.at(0);
-  }
-
-  Surroundings around_;
-  std::string closed_;
-  control::Controller controller_;
-  Service service_;
-};
+using test::ServiceTest;
+using test::some_contents;
 
 TEST_F(ServiceTest, EveryRouteIsAllowedOrRefusedAsTheTableSays) {
   struct As {
@@ -73,9 +29,9 @@ TEST_F(ServiceTest, EveryRouteIsAllowedOrRefusedAsTheTableSays) {
     std::string path(route.path);
     const bool of_job = path.find("{id}") != std::string::npos;
     if (of_job) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const As as : {As{Role::kAdmin, 0}, As{Role::kOwner, kAnn}, As{Role::kUser, kBob}}) {
-      const int got =
-          status(as.uid, std::string(route.method), path, R"({"argv":["x"],"directory":"/"})");
+      const int got = status(as.uid, std::string(route.method), path, body_for(route));
       EXPECT_EQ(got == 403, !may(route, as.role)) << route.name << " as " << as.uid;
       if (may(route, as.role)) {
         EXPECT_TRUE(got == 0 || got == 200) << route.name << got;
@@ -89,18 +45,18 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
   for (const Route& route : routes()) {
     std::string path(route.path);
     if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
+    if (path.find("{gpu}") != std::string::npos) path.replace(path.find("{gpu}"), 5, "0");
     for (const std::uint32_t uid : {std::uint32_t{0}, kAnn, kBob}) {
       for (const Scope scope : {Scope::kRead, Scope::kSubmit, Scope::kAdmin}) {
         const bool admin = scope == Scope::kAdmin;
         const Role role = admin ? Role::kAdmin : uid == kAnn ? Role::kOwner : Role::kUser;
         const Caller holder{uid, uid, admin, scope, "0badc0de"};
-        const Handled handled = service_.handle(
-            request(std::string(route.method), path, R"({"argv":["x"],"directory":"/"})"), holder,
-            7);
+        const Handled handled =
+            service_.handle(request(std::string(route.method), path, body_for(route)), holder, 7);
         const auto* response = std::get_if<Response>(&handled);
         const int got = response == nullptr ? 0 : response->status;
         const bool writes = route.method != "GET";
-        EXPECT_EQ(writes, route.scope == Scope::kSubmit) << route.name;
+        EXPECT_EQ(writes, route.scope >= Scope::kSubmit) << route.name;
         const bool allowed = may(route, role) && scope >= route.scope;
         EXPECT_EQ(got != 403, allowed) << route.name << " uid " << uid << " " << name_of(scope);
         EXPECT_TRUE(!allowed || got == 0 || got == 200) << route.name << got;
@@ -108,6 +64,34 @@ TEST_F(ServiceTest, ATokenMayDoWhatItsScopeAndItsUserMayAndNothingElse) {
       }
     }
   }
+}
+
+TEST_F(ServiceTest, OnlyAdminsRaiseAPriorityAndAllMayLowerTheirs) {
+  const auto body_with = [](const std::string& priority) {
+    return R"({"argv":["x"],"directory":"/","priority":)" + priority + "}";
+  };
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("1")), 403);
+  EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with("1")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("-3")), 0);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", body_with("0")), 0);
+  for (const char* wrong : {"1.5", "-1000001", "\"high\"", "true"}) {
+    EXPECT_EQ(status(0, "POST", "/v1/jobs", body_with(wrong)), 400) << wrong;
+  }
+}
+
+TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain"), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/4294967296/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/-1/drain"), 404);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(256, 'x')), 0);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/drain?reason=" + std::string(257, 'x')), 400);
+  for (const char* wrong : {"%", "%2", "%zz", "a%0A", "%2x"}) {
+    EXPECT_EQ(status(0, "POST", std::string("/v1/gpus/0/drain?reason=") + wrong), 400) << wrong;
+  }
+  const Handled handled =
+      service_.handle(request("POST", "/v1/gpus/0/drain?reason=8%20%25%2C%c3%BC"), caller(0), 7);
+  EXPECT_EQ(std::get<control::DrainGpu>(std::get<control::Input>(handled)).reason, "8 %,ü");
 }
 
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
@@ -119,35 +103,7 @@ TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   EXPECT_TRUE(service_.event_text(event, caller(kAnn)));
 }
 
-// A job that ended after two attempts, as the store has it.
-store::Contents some_contents() {
-  store::Contents contents;
-  control::JobSpec spec;
-  spec.argv = {"./train", "--fast"};
-  spec.environment = {"A=b"};
-  spec.directory = "/tmp";
-  spec.name = "train";
-  spec.memory_gib = 9.5;
-  spec.deadline = Micros{1'700'000'100'000'000};
-  spec.times[0] = Micros{1'200'000'000};
-  spec.times[4] = Micros{300'500'000};
-  spec.checkpoint = {"save"};
-  spec.time_limit = Micros{60'000'000};
-  spec.comment = "a line";
-  store::JobRow job;
-  job.progress = {{1}, 6, 2, 9.5, 1'700'000'002'500'000, "exit status 3"};
-  job.submitted_us = 1'700'000'000'000'000;
-  job.uid = job.gid = kAnn;
-  job.spec = control::encode_spec(spec);
-  contents.jobs = {job};
-  contents.attempts = {{1, 1, 3, "GPU-0", "MIG-1", "2g.10gb", 4, 1'700'000'001'000'000,
-                        1'700'000'001'500'000, -1, 9, 1.25, 70.5, "signal 9"},
-                       {1, 2, 3, "GPU-0", "MIG-2", "2g.10gb", 2, 1'700'000'002'000'000,
-                        1'700'000'002'500'000, 3, 0, 2.25, 7.25, "exit status 3"}};
-  return contents;
-}
-
-// But for the comment, which they did not have.
+// But for what they did not have: comments, user names, places and pages.
 TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
@@ -161,30 +117,37 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   const auto shown = [&](std::uint32_t uid, const char* path) {
     return std::get<Response>(service.handle(request("GET", path), caller(uid), 7)).body;
   };
-  EXPECT_EQ(shown(kAnn, "/v1/jobs"),
-            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
-            R"("changed_s":1700000002.5,"attempts":2,"name":"train","reason":"exit status 3",)"
-            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line"}]})");
+  EXPECT_EQ(
+      shown(kAnn, "/v1/jobs"),
+      R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+      R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null,)"
+            R"("name":"train","reason":"exit status 3",)"
+      R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line","priority":null,)"
+            R"("array_job":null,"array_index":null}],)"
+      R"("total":1,"more":false,"after":null})");
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
-            R"("changed_s":1700000002.5,"attempts":2}]})");
-  EXPECT_EQ(
-      shown(kAnn, "/v1/jobs/1"),
-      R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
-      R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
-      R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
-      R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
-      R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
-      R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
-      R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
-      R"("peak_gib":2.25,"energy_j_estimated":7.25}],"name":"train",)"
-      R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
-      R"("comment":"a line","memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
-      R"("late_s":-97.5,)"
-      R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
-      R"("directory":"/tmp","output":null,"script":null,"energy_j_estimated":77.75,"waits":[],)"
-      R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
-      R"("text":"needs 9.5 GiB"}]})");
+            R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null}],)"
+            R"("total":1,"more":false,"after":null})");
+  EXPECT_EQ(shown(kAnn, "/v1/jobs/1"),
+            R"({"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":[{"number":1,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:4","instance":"MIG-1","started_s":1700000001.0,)"
+            R"("ended_s":1700000001.5,"exit_code":null,"signal":9,"reason":"signal 9",)"
+            R"("peak_gib":1.25,"energy_j_estimated":70.5},{"number":2,"gpu":"GPU-0",)"
+            R"("slice":"2g.10gb:2","instance":"MIG-2","started_s":1700000002.0,)"
+            R"("ended_s":1700000002.5,"exit_code":3,"signal":null,"reason":"exit status 3",)"
+            R"("peak_gib":2.25,"energy_j_estimated":7.25}],"user":"1000","gpu":null,"slice":null,)"
+            R"("name":"train",)"
+            R"("reason":"exit status 3","need_gib":9.5,"argv":["./train","--fast"],)"
+            R"("comment":"a line","priority":null,"array_job":null,"array_index":null,)"
+            R"("memory_gib":9.5,"used_gib":null,"deadline_s":1700000100.0,)"
+            R"("late_s":-97.5,)"
+            R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
+            R"("directory":"/tmp","output":null,"script":null,"after":[],"hold":false,)"
+            R"("array_limit":null,"no_requeue":false,"no_early_restart":false,"energy_j_estimated":77.75,"waits":[],)"
+            R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
+            R"("text":"needs 9.5 GiB"}]})");
   EXPECT_EQ(*service.event_text(event, caller(kAnn)),
             "id: 7\nevent: submitted\ndata: {\"sequence\":7,\"at_s\":1700000000.0,\"job\":1,"
             "\"kind\":\"submitted\",\"text\":\"needs 9.5 GiB\"}\n\n");
@@ -198,141 +161,32 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   EXPECT_EQ(shown(kBob, "/v1/status"),
             R"({"version":"","backend":"","policy":"","shadow":false,"closed":"",)"
             R"("jobs":{"queued":0,"starting":0,"running":0,"restarting":0,"cancelling":0,)"
-            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0})");
+            R"("done":0,"failed":1,"cancelled":0,"lost":0},"fragmentation":0.0,)"
+            R"("disk":{"free_bytes":0,"full":false},"simulated":false})");
+}
+
+TEST_F(ServiceTest, AFullDiskIsShownAndSubmissionsAreRefusedWithItsSentence) {
+  around_.disk = [] { return DiskView{4096, true}; };
+  closed_ = "the disk of /state is full";
+  const Handled handled = service_.handle(
+      request("POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), caller(kAnn), 7);
+  const auto& response = std::get<Response>(handled);
+  EXPECT_EQ(response.status, 507);
+  EXPECT_NE(response.body.find("the disk of /state is full"), std::string::npos);
+  EXPECT_NE(to_bytes(response, true).find("507 Insufficient Storage"), std::string::npos);
+  EXPECT_NE(to_bytes(response, true).find("Retry-After: "), std::string::npos);
+  EXPECT_EQ(service_.response_to({7, control::Reply::Kind::kNoSpace, {}, closed_}).status, 507);
+  EXPECT_NE(body(kAnn, "/v1/status").find(R"("disk":{"free_bytes":4096,"full":true})"),
+            std::string::npos);
+  const std::string figures = body(kAnn, "/metrics");
+  EXPECT_NE(figures.find("\npartita_disk_full 1\n"), std::string::npos);
+  EXPECT_NE(figures.find("\npartita_disk_free_bytes 4096\n"), std::string::npos);
 }
 
 TEST_F(ServiceTest, TheOwnerIsWhoTheKernelSaysWhateverTheBodySays) {
   EXPECT_EQ(status(kBob, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/","uid":0})"), 400);
   const control::Reply reply = submit(kBob, R"({"argv":["x"],"directory":"/"})");
   EXPECT_EQ(controller_.find(reply.jobs.at(0))->owner.uid, kBob);
-}
-
-TEST_F(ServiceTest, TheDocumentNamesExactlyTheRoutesOfTheTable) {
-  const Json document = Json::parse(openapi_document("1"));
-  std::size_t operations = 0;
-  for (const auto& [path, methods] : document["paths"].items()) operations += methods.size();
-  EXPECT_EQ(operations, routes().size());
-  for (const Route& route : routes()) {
-    std::string method(route.method);
-    for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
-    EXPECT_EQ(document["paths"][std::string(route.path)][method]["operationId"], route.name);
-  }
-}
-
-TEST_F(ServiceTest, TheDocumentNamesExactlyTheFieldsOfASubmission) {
-  const Json document = Json::parse(openapi_document("1"));
-  const Json& schema =
-      document["paths"]["/v1/jobs"]["post"]["requestBody"]["content"]["application/json"]["schema"];
-  const auto refused = parse_submission(R"({"argv":["x"],"directory":"/","surprise":1})");
-  ASSERT_FALSE(refused.ok());
-  const std::string known = refused.error().message.substr(refused.error().message.find("known: "));
-  std::size_t bytes = std::string_view("known: ").size();
-  for (const auto& [name, type] : schema["properties"].items()) {
-    EXPECT_NE((known + ",").find(" " + name + ","), std::string::npos) << name;
-    bytes += name.size() + 2;
-  }
-  EXPECT_EQ(bytes - 2, known.size()) << known;
-}
-
-// Where the JSON is not of the schema, of what OpenAPI 3.0 has and our document uses.
-std::vector<std::string> misfits(const Json& schema, const Json& json, const std::string& at) {
-  if (schema.contains("anyOf")) {
-    std::vector<std::string> all;
-    for (const Json& each : schema["anyOf"]) {
-      const auto one = misfits(each, json, at);
-      if (one.empty()) return {};
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    return all;
-  }
-  if (json.is_null() && schema.value("nullable", false)) return {};
-  const std::string type = schema.at("type");
-  const bool good = type == "object"    ? json.is_object()
-                    : type == "array"   ? json.is_array()
-                    : type == "string"  ? json.is_string()
-                    : type == "boolean" ? json.is_boolean()
-                    : type == "integer" ? json.is_number_integer()
-                                        : type == "number" && json.is_number();
-  if (!good) return {at + " is no " + type};
-  std::vector<std::string> found;
-  if (schema.contains("enum") && std::ranges::find(schema["enum"], json) == schema["enum"].end()) {
-    found.push_back(at + " is none of its words");
-  }
-  for (const Json& name : schema.value("required", Json::array())) {
-    if (!json.contains(name)) found.push_back(at + " lacks " + name.get<std::string>());
-  }
-  const auto add = [&](const Json& inner, const Json& value, const std::string& name) {
-    const auto more = misfits(inner, value, at + "/" + name);
-    found.insert(found.end(), more.begin(), more.end());
-  };
-  for (const auto& [name, value] : json.items()) {
-    if (type == "array") add(schema["items"], value, name);
-    if (type != "object" || !schema.contains("properties")) continue;
-    if (!schema["properties"].contains(name)) {
-      found.push_back(at + " has " + name);
-    } else {
-      add(schema["properties"][name], value, name);
-    }
-  }
-  return found;
-}
-
-TEST_F(ServiceTest, EveryAnswerIsWhatTheDocumentSays) {
-  control::Controller held({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                           std::make_unique<test::Idle>(), std::make_unique<test::Still>());
-  ASSERT_TRUE(held.restore(Micros{1'700'000'003'000'000}, some_contents(), {}, {}).ok());
-  around_.events = [&](JobNumber, std::size_t) {
-    return std::vector{control::EventView{7, Micros{1}, JobNumber{1}, "submitted", "text"}};
-  };
-  const Json document = Json::parse(openapi_document("1"));
-  const auto schema_of = [&](const Route& route, const char* status) {
-    return document["paths"][std::string(route.path)]["get"]["responses"][status]["content"];
-  };
-  std::size_t shown = 0;
-  for (const Service& service : {Service(held, around_), service_}) {
-    for (const Route& route : routes()) {
-      if (route.method != "GET") continue;
-      std::string path(route.path);
-      if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
-      for (const std::uint32_t uid : {0U, kAnn, kBob}) {
-        const Handled handled = service.handle(request("GET", path), caller(uid), 7);
-        const Response& response = std::get<Response>(handled);
-        const Json content = schema_of(route, response.status == 200 ? "200" : "default");
-        const std::string type = response.type.substr(0, response.type.find(';'));
-        ASSERT_TRUE(content.contains(type)) << route.name << " " << type;
-        if (type != "application/json") continue;
-        Json schema = content[type]["schema"];
-        if (schema.contains("$ref")) schema = document["components"]["schemas"]["Error"];
-        for (const std::string& each : misfits(schema, Json::parse(response.body), path)) {
-          ADD_FAILURE() << each;
-        }
-        ++shown;
-      }
-    }
-  }
-  EXPECT_EQ(shown, 44U) << "seven routes for three callers, and two refusals, of two services";
-  const Json shown_job = schema_of(routes()[2], "200")["application/json"]["schema"];
-  EXPECT_FALSE(misfits(shown_job, Json::parse(R"({"id":"1"})"), "").empty());
-}
-
-TEST_F(ServiceTest, LimitsOfASubmissionAreInTheDocumentAndAreThoseThatAreAskedFor) {
-  const Json document = Json::parse(openapi_document("1"));
-  const Json& fields = document["paths"]["/v1/jobs"]["post"]["requestBody"]["content"]
-                               ["application/json"]["schema"]["properties"];
-  for (const char* name : {"memory_gib", "deadline_s", "time_limit_s", "array"}) {
-    const double most = fields[name]["maximum"];
-    const auto parse = [&](const std::string& value) {
-      return parse_submission(R"({"argv":["x"],"directory":"/",")" + std::string(name) +
-                              "\":" + value + "}");
-    };
-    EXPECT_TRUE(parse(fmt::format("{:.15g}", most)).ok()) << name;
-    EXPECT_FALSE(parse(fmt::format("{:.15g}", most * 1.001)).ok()) << name;
-    EXPECT_FALSE(parse("0").ok()) << name;
-  }
-  const auto refused = parse_submission(R"({"argv":["x"],"directory":"/","array":1.5})");
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message,
-            "the field array has 1.5; wanted a whole number above 0 and at most 1000000");
 }
 
 TEST_F(ServiceTest, PathsThatAreNotInTheTableDoNotExist) {
@@ -354,6 +208,8 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
         R"({"argv":["x"],"directory":"/","times_s":[1]})", R"({"argv":null,"directory":"/"})",
         R"({"argv":["x"],"directory":"/","deadline_s":-1})",
         R"({"argv":["x"],"directory":"/","array":0})",
+        R"({"argv":["x"],"directory":"/","array":1.5})",
+        R"({"argv":["x"],"directory":"/","array":10001})",
         R"({"argv":["x"],"directory":"/","surprise":1})"}) {
     EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", bad), 400) << bad;
   }
@@ -362,10 +218,10 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
         R"({"argv":["x"],"directory":"/","name":"a b"})",
         R"({"argv":["x\u0000y"],"directory":"/"})",
         R"({"argv":["x"],"directory":"/","env":["NOVALUE"]})",
-        R"({"argv":["x"],"directory":"/","env":["LD_PRELOAD=x"]})",
+        R"({"argv":["x"],"directory":"/","env":["NVIDIA_VISIBLE_DEVICES=0"]})",
+        R"({"argv":["x"],"directory":"/","env":["PARTITA_JOB=99"]})",
         R"({"argv":["x"],"directory":"/","env":["CUDA_VISIBLE_DEVICES=0"]})",
-        R"({"argv":["x"],"directory":"/","memory_gib":41})",
-        R"({"argv":["x"],"directory":"/","array":10001})"}) {
+        R"({"argv":["x"],"directory":"/","memory_gib":41})"}) {
     const control::Reply reply = submit(kAnn, bad);
     EXPECT_EQ(reply.kind, control::Reply::Kind::kRefused) << bad;
     EXPECT_FALSE(reply.message.empty());
@@ -374,7 +230,7 @@ TEST_F(ServiceTest, BadBodiesAreRefusedWithASentence) {
 
 TEST_F(ServiceTest, AClosedDaemonTakesNoJobsAndStillAnswers) {
   closed_ = "the disk is full";
-  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 503);
+  EXPECT_EQ(status(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/"})"), 507);
   EXPECT_EQ(status(kAnn, "GET", "/v1/jobs/1"), 200);
 }
 
@@ -461,8 +317,10 @@ TEST_F(ServiceTest, ForgedIdentitiesChangeNothingOnAnyRoute) {
     if (path.find("{id}") != std::string::npos) path.replace(path.find("{id}"), 4, "1");
     for (const char* name : {"uid", "user", "owner", "admin", "role", "x-user", "x-forwarded-user",
                              "remote-user", "authorization", "partita-uid", "cookie"}) {
-      Request forged = request(std::string(route.method), path + "?" + name + "=0",
-                               R"({"argv":["x"],"directory":"/"})");
+      // Whose jobs are listed may be asked for; what is shown of them is not more.
+      if (route.id == RouteId::kListJobs && std::string_view(name) == "user") continue;
+      Request forged =
+          request(std::string(route.method), path + "?" + name + "=0", body_for(route));
       const Request plain = request(std::string(route.method), path, forged.body);
       forged.headers.emplace_back(name, "0");
       const Handled with = service_.handle(forged, caller(kBob), 7);
@@ -499,28 +357,5 @@ TEST_F(ServiceTest, AFullQueueIsRefusedAndToldWhenToComeBack) {
 }
 
 // The GPU is idle and has no instance, so all that waits fits nowhere.
-TEST_F(ServiceTest, WorkThatFitsNowhereIsToldAsFragmentation) {
-  EXPECT_EQ(Json::parse(body(kBob, "/v1/status"))["fragmentation"], 1.0);
-  EXPECT_NE(metrics_text(controller_, around_).find("\npartita_fragmentation_ratio 1\n"),
-            std::string::npos);
-  control::Controller empty({}, **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
-                            std::make_unique<test::Idle>(), std::make_unique<test::Still>());
-  ASSERT_TRUE(empty.restore(Micros{1}, {}, {}, {}).ok());
-  EXPECT_NE(metrics_text(empty, around_).find("\npartita_fragmentation_ratio 0\n"),
-            std::string::npos);
-}
-
-TEST_F(ServiceTest, MetricsAreTextThatPrometheusReads) {
-  const std::string text = metrics_text(controller_, around_);
-  EXPECT_NE(text.find("partita_jobs{state=\"queued\"} 1\n"), std::string::npos);
-  std::size_t lines = 0;
-  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-    const std::string line = text.substr(at, text.find('\n', at) - at);
-    EXPECT_TRUE(line.starts_with("# ") || line.starts_with("partita_")) << line;
-    ++lines;
-  }
-  EXPECT_GT(lines, 20U);
-}
-
 }  // namespace
 }  // namespace partita::api

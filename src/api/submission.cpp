@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/body.h"
 #include "base/text.h"
 
 namespace partita::api {
@@ -38,8 +39,12 @@ class JsonReader {
   void read(const Field& field, const AnyJson& json, T& value) {
     if constexpr (kIsOptional<T>) {
       if (!json.is_null()) read(field, json, value.emplace());
+    } else if constexpr (std::same_as<T, bool>) {
+      if (wanted(json.is_boolean(), field, json, "true or false")) value = json.get<bool>();
     } else if constexpr (std::same_as<T, std::string>) {
       if (wanted(json.is_string(), field, json, "a text")) value = json.get<T>();
+    } else if constexpr (std::same_as<T, std::vector<JobNumber>>) {
+      read_jobs(field, json, value);
     } else if constexpr (kIsList<T>) {
       const auto is_text = [](const AnyJson& each) { return each.is_string(); };
       const bool texts = json.is_array() && std::ranges::all_of(json, is_text);
@@ -51,14 +56,27 @@ class JsonReader {
     }
   }
 
+  void read_jobs(const Field& field, const AnyJson& json, std::vector<JobNumber>& jobs) {
+    const auto is_number = [](const AnyJson& each) {
+      return each.is_number_integer() && each.get<std::int64_t>() > 0;
+    };
+    const bool numbers = json.is_array() && std::ranges::all_of(json, is_number) &&
+                         static_cast<double>(json.size()) <= field.items;
+    const std::string what = fmt::format("a list of at most {:.0f} numbers of jobs", field.items);
+    if (!wanted(numbers, field, json, what)) return;
+    for (const AnyJson& each : json) jobs.push_back({each.get<std::int64_t>()});
+  }
+
   template <typename T>
   void read_number(const Field& field, const AnyJson& json, T& value) {
     const double number = json.is_number() ? json.get<double>() : 0;
     const bool whole = std::integral<T>;
-    const bool good =
-        number > 0 && number <= field.most && (!whole || number == std::floor(number));
-    const std::string what =
-        fmt::format("a {}number above 0 and at most {:.15g}", whole ? "whole " : "", field.most);
+    const bool above = field.negative ? json.is_number() && number >= -field.most : number > 0;
+    const bool good = above && number <= field.most && (!whole || number == std::floor(number));
+    const std::string what = field.negative ? fmt::format("a whole number from {:.15g} to {:.15g}",
+                                                          -field.most, field.most)
+                                            : fmt::format("a {}number above 0 and at most {:.15g}",
+                                                          whole ? "whole " : "", field.most);
     if (!wanted(good, field, json, what)) return;
     if constexpr (std::same_as<T, Micros>) {
       value = micros_from_seconds(number);
@@ -97,13 +115,28 @@ class JsonReader {
 }  // namespace
 
 Result<control::Submit> parse_submission(std::string_view text) {
-  const auto json = AnyJson::parse(text, nullptr, false);
-  if (!json.is_object()) return Error{"the body is no JSON object"};
+  const Result<AnyJson> json = parse_body(text);
+  if (!json) return json.error();
   control::Submit submit;
-  JsonReader reader(json);
+  JsonReader reader(*json);
   body_fields(submit, reader);
   if (!reader.why().empty()) return Error{reader.why()};
   return submit;
+}
+
+Result<Cancellation> parse_cancellation(std::string_view text) {
+  const Result<AnyJson> json = parse_body(text);
+  if (!json) return json.error();
+  Cancellation wanted;
+  JsonReader reader(*json);
+  Cancellation::fields(wanted, reader);
+  if (!reader.why().empty()) return Error{reader.why()};
+  const bool common = wanted.user || wanted.state || wanted.name;
+  if (wanted.jobs.empty() == !common) {
+    return Error{
+        "which jobs are to be cancelled is said by `jobs`, or by `user`, `state` and `name`"};
+  }
+  return wanted;
 }
 
 }  // namespace partita::api

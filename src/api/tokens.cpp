@@ -37,7 +37,7 @@ std::optional<std::uint32_t> parse_account(std::string_view text) {
 
 std::optional<TokenRow> parse_row(std::string_view line) {
   const auto fields = split(line, ' ');
-  if (fields.size() != 7) return {};
+  if (fields.size() != 7 && fields.size() != 8) return {};
   const auto scope = scope_of(fields[1]);
   const auto uid = parse_account(fields[2]);
   const auto gid = parse_account(fields[3]);
@@ -45,9 +45,15 @@ std::optional<TokenRow> parse_row(std::string_view line) {
   const auto expires = parse_int(fields[5]);
   const bool good = is_hexadecimal(fields[0], 2 * kIdBytes) && scope && uid && gid && created &&
                     expires && is_hexadecimal(fields[6], 2 * SHA256_DIGEST_LENGTH);
-  if (!good) return {};
-  return TokenRow{std::string(fields[0]), *scope, *uid, *gid, *created, *expires,
-                  std::string(fields[6])};
+  // Of nobody here, and then it cannot submit, or of somebody; not half of each.
+  const bool named = fields.size() == 8;
+  const bool consistent = good && named == (*uid == kNoAccountUid) &&
+                          (!named || (is_token_name(fields[7]) && *scope != Scope::kSubmit));
+  if (!consistent) return {};
+  TokenRow row{std::string(fields[0]), *scope, *uid, *gid, *created, *expires,
+               std::string(fields[6])};
+  if (named) row.name = fields[7];
+  return row;
 }
 
 }  // namespace
@@ -64,6 +70,13 @@ std::optional<Scope> scope_of(std::string_view name) {
 
 std::vector<std::string> scope_names() {
   return {kScopes.begin(), kScopes.end()};
+}
+
+bool is_token_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
 }
 
 std::string hash_of(std::string_view secret) {
@@ -101,8 +114,9 @@ const TokenRow* find_token(std::span<const TokenRow> rows, std::string_view secr
 std::string format_tokens(std::span<const TokenRow> rows) {
   std::string text = std::string(kFormat) + "\n";
   for (const TokenRow& row : rows) {
-    text += fmt::format("{} {} {} {} {} {} {}\n", row.id, name_of(row.scope), row.uid, row.gid,
-                        row.created_s, row.expires_s, row.hash);
+    text +=
+        fmt::format("{} {} {} {} {} {} {}{}{}\n", row.id, name_of(row.scope), row.uid, row.gid,
+                    row.created_s, row.expires_s, row.hash, row.name.empty() ? "" : " ", row.name);
   }
   return text;
 }

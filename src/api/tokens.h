@@ -29,6 +29,11 @@ std::vector<std::string> scope_names();
 inline constexpr std::size_t kTokensMax = 1'000;
 inline constexpr std::string_view kTokenFront = "partita_";
 inline constexpr std::size_t kTokenBytes = 32;
+// Of no account. Not the largest number, which for the system means "as it is".
+inline constexpr std::uint32_t kNoAccountUid = 0xfffffffe;
+
+// 1 to 64 letters, digits, '.', '_' and '-'.
+bool is_token_name(std::string_view name);
 
 struct TokenRow {
   std::string id;  // names it in lists and for revoking; says nothing of the token
@@ -38,6 +43,9 @@ struct TokenRow {
   std::int64_t created_s = 0;
   std::int64_t expires_s = 0;  // no longer good at this second
   std::string hash;            // SHA-256 in hexadecimal digits
+  // Who it stands for, where that is nobody of this machine: its uid is kNoAccountUid, so that it
+  // has no jobs, and none can be submitted with it. Empty: the user of the uid.
+  std::string name = {};
 
   bool operator==(const TokenRow&) const = default;
 };

@@ -81,5 +81,24 @@ TEST(Tokens, TheFileIsReadAsItWasWrittenAndAnythingElseIsRefused) {
   EXPECT_FALSE(parse_tokens(text + "0badc0de admin -1 0 1 2 " + rows[0].hash + "\n").ok());
 }
 
+TEST(Tokens, OneOfNobodyHereHasANameAndCannotSubmit) {
+  TokenRow nobody = row(Scope::kRead);
+  nobody.uid = nobody.gid = kNoAccountUid;
+  nobody.name = "grafana";
+  const Result<NewToken> made = make_token(nobody);
+  ASSERT_TRUE(made.ok());
+  const auto read = parse_tokens(format_tokens(std::vector{made->row}));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->front(), made->row);
+  for (const auto change :
+       {+[](TokenRow& each) { each.scope = Scope::kSubmit; },
+        +[](TokenRow& each) { each.uid = 1000; }, +[](TokenRow& each) { each.name = "a b"; },
+        +[](TokenRow& each) { each.name = ""; }}) {
+    TokenRow other = made->row;
+    change(other);
+    EXPECT_FALSE(parse_tokens(format_tokens(std::vector{other})).ok());
+  }
+}
+
 }  // namespace
 }  // namespace partita::api

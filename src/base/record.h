@@ -43,11 +43,14 @@ struct Field {
   double most = kNoLimit;      // of a number in the unit of its name; bytes of a text
   Encoding encoding = Encoding::kPositional;
   Shown shown = Shown::kAlone;
-  bool required = false;         // of a submission
-  std::string_view absent = {};  // shown where there is no value; empty: null
-  bool line = false;             // a text without control characters
-  bool digest = true;            // part of what a turn decides
-  bool bytes = false;            // a column without an encoding
+  bool required = false;          // of a submission
+  std::string_view absent = {};   // shown where there is no value; empty: null
+  bool negative = false;          // a whole number from -most on
+  bool line = false;              // a text without control characters
+  bool digest = true;             // part of what a turn decides
+  bool bytes = false;             // a column without an encoding
+  double items = kNoLimit;        // the most entries of a list
+  std::string_view pattern = {};  // a regular expression of texts, for the same document
 };
 
 // ---- kinds of values

@@ -128,7 +128,9 @@ class TextReader {
       const auto number = parse_int(found);
       // Of times the limit is one of seconds, and whoever takes a submission asks for it.
       const bool any = std::same_as<T, Micros> || field.most == kNoLimit;
-      good_ = good_ && number && (any || (*number >= 0 && double(*number) <= field.most));
+      const double least = field.negative ? -field.most : 0;
+      const bool within = number && double(*number) >= least && double(*number) <= field.most;
+      good_ = good_ && number && (any || within);
       set_whole(value, number.value_or(0));
     } else if constexpr (std::same_as<T, double>) {
       const auto number = parse_double(found);

@@ -15,8 +15,10 @@
 #include "control/fleet.h"
 #include "control/jobs/job_table.h"
 #include "control/jobs/memory_needs.h"
+#include "control/jobs/queue_gates.h"
 #include "control/limits.h"
 #include "control/shared_queue.h"
+#include "control/totals.h"
 #include "control/turn_book.h"
 #include "decide/early_restart.h"
 #include "decide/policy_driver.h"
@@ -79,6 +81,8 @@ struct ControlState {
   Fleet fleet;
   MemoryNeeds memory;
   JobTable jobs;
+  Totals totals;
+  QueueGates gates;
   Claims claims;
   Policies owned;
   SharedQueue queue;
@@ -88,6 +92,8 @@ struct ControlState {
   Micros now;
   std::uint64_t events = 0;  // arrivals, completions and whatever else policies count
   bool pass_due = true;
+  // Why nothing is started or taken: the disk is full. Empty: it is not.
+  std::string no_space;
 };
 
 }  // namespace partita::control

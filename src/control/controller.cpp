@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "control/dry_run.h"
+#include "control/planted.h"
 
 namespace partita::control {
 namespace {
@@ -45,18 +46,23 @@ void Controller::rehearse_with(std::unique_ptr<DryRun> dry_run) {
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
   for (const Input& input : inputs) take(input);
+  flow_.settle();
   slices_.remove_vanished();
   moves_.serve_claims();
   if (state_.now >= moves_.next_look()) {
     moves_.forget_look();
     state_.pass_due = true;
   }
-  // In shadow mode the copy of the dry run decides.
+  if (state_.no_space.empty() || PLANTED(start_without_space)) decide();
+  if (dry_run_) dry_run_->step(state_.now, inputs, state_.turn.replies(), state_.turn);
+  return finish_turn();
+}
+
+// In shadow mode the copy of the dry run decides.
+void Controller::decide() {
   if (!state_.options.shadow && passes_.due()) passes_.run();
   if (const auto ran_min = moves_.preempt_after()) devices_.preempt_for_layouts(*ran_min);
   slices_.begin_layout_steps();
-  if (dry_run_) dry_run_->step(state_.now, inputs, state_.turn.replies(), state_.turn);
-  return finish_turn();
 }
 
 void Controller::begin_turn(Micros now) {
@@ -66,22 +72,45 @@ void Controller::begin_turn(Micros now) {
 }
 
 Turn Controller::finish_turn() {
-  return state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
+  Turn turn = state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
+  turn.batch.totals = state_.totals.take_changed();
+  return turn;
 }
 
 void Controller::take(const Input& input) {
-  std::visit(
-      Dispatch{[this](const Submit& each) { flow_.take(each); },
-               [this](const Cancel& each) { attempts_.take(each); },
-               [this](const launch::Report& each) { attempts_.take(each); },
-               [this](const CreateDone& each) { slices_.take(each); },
-               [this](const DestroyDone& each) { slices_.take(each); },
-               [this](const Remark& each) { state_.turn.event(kNoJob, each.kind, each.text); },
-               [this](const auto& each) { devices_.take(each); }},
-      input);
+  std::visit(Dispatch{[this](const Submit& each) { flow_.take(each); },
+                      [this](const Cancel& each) { attempts_.take(each); },
+                      [this](const CancelJobs& each) { attempts_.take(each); },
+                      [this](const Hold& each) { flow_.take(each); },
+                      [this](const Requeue& each) { attempts_.take(each); },
+                      [this](const launch::Report& each) { attempts_.take(each); },
+                      [this](const CreateDone& each) { slices_.take(each); },
+                      [this](const DestroyDone& each) { slices_.take(each); },
+                      [this](const Remark& each) {
+                        state_.turn.event(kNoJob, each.kind, each.text);
+                        state_.totals.reported({}, each.text);
+                      },
+                      [this](const GpuHealth& each) {
+                        state_.totals.reported(each.gpu, each.why);
+                        devices_.take(each);
+                      },
+                      [this](const Storage& each) { take(each); },
+                      [this](const auto& each) { devices_.take(each); }},
+             input);
 }
 
+void Controller::take(const Storage& storage) {
+  const bool before = state_.no_space.empty();
+  state_.no_space = storage.space ? std::string() : storage.why;
+  if (before == storage.space) return;
+  if (!storage.space) return state_.turn.event(kNoJob, "disk-full", storage.why);
+  state_.turn.event(kNoJob, "disk-space", "jobs are taken and started again");
+  state_.note_event();
+}
+
+// On a full disk nothing is begun, so nothing is to be done but with what comes in.
 std::optional<Micros> Controller::next_wake() const {
+  if (!state_.no_space.empty()) return {};
   const Micros decisions = dry_run_                ? dry_run_->next_wake()
                            : state_.options.shadow ? Micros::max()
                                                    : passes_.next();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/dry_run.h"
+#include "control/jobs/explain.h"
 
 namespace partita::control {
 namespace {
@@ -172,6 +173,47 @@ TEST_F(OlderStore, LossesOfAJobAreCounted) {
   restore();
   EXPECT_EQ(controller_->find({1})->state(), JobState::kLost) << "for the second time";
   EXPECT_EQ(controller_->find({2})->state(), JobState::kQueued);
+}
+
+TEST_F(OlderStore, WithoutDiskSpaceNothingIsStartedOrTakenAndWhatEndsIsWritten) {
+  add(JobState::kRunning, "process 7");
+  restore();
+  Submit submit;
+  submit.ticket = 5;
+  submit.spec.argv = {"train"};
+  submit.spec.directory = "/";
+  submit.spec.name = "train";
+  const std::string why = "the disk of /state is full";
+  Turn turn = controller_->step(Micros{2}, std::vector<Input>{Storage{false, why}, submit});
+  ASSERT_EQ(turn.replies.size(), 1U);
+  EXPECT_EQ(turn.replies[0].kind, Reply::Kind::kNoSpace);
+  EXPECT_EQ(turn.replies[0].message, why);
+  EXPECT_TRUE(turn.batch.new_jobs.empty());
+  EXPECT_FALSE(controller_->next_wake());
+  launch::Report ended;
+  ended.kind = launch::Report::Kind::kEnded;
+  ended.key = {{1}, controller_->find({1})->progress.attempt};
+  ended.exit_code = 0;
+  turn = controller_->step(Micros{3}, std::vector<Input>{ended});
+  EXPECT_EQ(controller_->find({1})->state(), JobState::kDone);
+  EXPECT_EQ(turn.batch.progress.size(), 1U);
+  turn = controller_->step(Micros{4}, std::vector<Input>{Storage{true, ""}, submit});
+  EXPECT_EQ(turn.replies.at(0).kind, Reply::Kind::kAccepted);
+  EXPECT_TRUE(controller_->next_wake());
+}
+
+TEST_F(OlderStore, AnAttemptWhoseEndCouldNotBeWrittenIsPostponedAndTheJobWaitsAndSaysWhy) {
+  add(JobState::kStarting, "on a slice");
+  restore();
+  launch::Report report;
+  report.kind = launch::Report::Kind::kNoSpace;
+  report.key = {{1}, controller_->find({1})->progress.attempt};
+  report.message = "no space to write down how it ends";
+  controller_->step(Micros{2}, std::vector<Input>{Storage{false, "full"}, report});
+  const Job& job = *controller_->find({1});
+  EXPECT_EQ(job.state(), JobState::kQueued);
+  EXPECT_EQ(job.progress.reason, report.message);
+  EXPECT_EQ(why_waiting(*controller_, job), std::vector<std::string>{"full"});
 }
 
 }  // namespace

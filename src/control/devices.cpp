@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "control/planted.h"
+
 namespace partita::control {
 
 using cluster::SliceId;
@@ -64,6 +66,12 @@ void Devices::take(const Inventory& inventory) {
 
 void Devices::take(const GpuHealth& health) {
   const GpuId gpu = health.gpu;
+  if (health.usable) ill_.erase(gpu);
+  if (!health.usable) ill_[gpu] = health.why;
+  if (health.usable && drained(gpu)) {  // an operator says when it is used again
+    if (!state_.fleet.usable(gpu)) state_.fleet.set_why_unusable(gpu, drained_.at(gpu));
+    return;
+  }
   if (!health.usable) returning_.erase(gpu);
   const bool was_usable = state_.fleet.usable(gpu);
   // One that was to be left when its jobs had ended may have to be left now.
@@ -83,6 +91,45 @@ void Devices::take(const GpuHealth& health) {
     attempts_.stop_on(cluster::slice_id(gpu, placement.start), "its GPU is out: " + health.why);
   }
   slices_.settle_unusable(gpu);
+}
+
+// As with a GPU that drains by itself: what runs goes on, and when the last job has left nothing is
+// placed there. Its slices are left as they are.
+void Devices::leave_gpu(GpuId gpu, const std::string& why) {
+  returning_.erase(gpu);
+  if (!state_.fleet.usable(gpu)) return state_.fleet.set_why_unusable(gpu, why);
+  state_.note_event();
+  state_.fleet.condemn(gpu, why);
+  slices_.settle_unusable(gpu);
+}
+
+void Devices::take(const DrainGpu& drain) {
+  const GpuId gpu = drain.gpu;
+  state_.turn.reply(drain.ticket, Reply::Kind::kDone, {});
+  if (!drain.drain && !drained(gpu)) return;
+  const std::string& uuid = state_.fleet.gpus()[gpu.value].uuid;
+  state_.turn.write(store::GpuRow{uuid, drain.drain ? 1 : 0, state_.now.count, drain.reason});
+  if (drain.drain) {
+    drained_[gpu] = drain.reason.empty() ? "drained" : "drained: " + drain.reason;
+    state_.turn.event(kNoJob, "gpu-drained", fmt::format("GPU {} is {}", gpu.value, drained_[gpu]));
+    if (PLANTED(forget_drain)) return;
+    return leave_gpu(gpu, drained_[gpu]);
+  }
+  drained_.erase(gpu);
+  state_.turn.event(kNoJob, "gpu-resumed", fmt::format("GPU {}", gpu.value));
+  if (const auto ill = ill_.find(gpu); ill != ill_.end()) {
+    return state_.fleet.set_why_unusable(gpu, ill->second);
+  }
+  returning_.insert(gpu);  // used again when its slices are known
+}
+
+void Devices::restore_drains(const std::vector<store::GpuRow>& rows) {
+  for (const store::GpuRow& row : rows) {
+    const auto gpu = state_.fleet.gpu_of_uuid(row.gpu);
+    if (!gpu || row.drained == 0) continue;
+    drained_[*gpu] = row.reason.empty() ? "drained" : "drained: " + row.reason;
+    leave_gpu(*gpu, drained_[*gpu]);
+  }
 }
 
 void Devices::take(const SliceFault& fault) {

@@ -75,6 +75,10 @@ class Fleet : public HeldSlices {
   // True when it was tried often enough and is left alone for a while.
   bool not_destroyed(GpuId gpu, mig::Placement placement, Micros now);
 
+  // Another reason for one that is out of use already.
+  void set_why_unusable(GpuId gpu, std::string why) {
+    changes_[gpu.value].why_unusable = std::move(why);
+  }
   // Takes no new job from now on; block() follows when the last one has left.
   void condemn(GpuId gpu, const std::string& why);
   bool blocked(GpuId gpu) const { return changes_[gpu.value].blocked; }

@@ -154,7 +154,7 @@ void Moves::serve_claims() {
     }
     const bool idle = state_.fleet.cluster().slice(slice).state == SliceState::kIdle;
     const bool kept = state_.fleet.holder(slice) == Fleet::Holder::kClaimed;
-    if (job.state() == JobState::kQueued && (idle || kept)) {
+    if (job.state() == JobState::kQueued && (idle || kept) && state_.no_space.empty()) {
       flow_.forget_claim(job);
       attempts_.start(job, slice);
     } else if (idle) {

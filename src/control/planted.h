@@ -26,7 +26,11 @@ namespace partita::control {
   X(journal_skips_quiet_turn) \
   X(take_slice_too_early)     \
   X(lose_claimant)            \
-  X(stop_without_saving)
+  X(stop_without_saving)      \
+  X(fail_without_space)       \
+  X(start_without_space)      \
+  X(ignore_bars)              \
+  X(forget_drain)
 
 #ifdef PARTITA_PLANT
 enum class Planted : std::uint8_t {

@@ -40,6 +40,33 @@ struct Cancel {
   static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
 };
 
+// Several at once: one turn, one answer that names those that are not stopped and why.
+struct CancelJobs {
+  Ticket ticket = 0;
+  std::vector<JobNumber> jobs;
+  std::optional<std::uint32_t> only_of;  // jobs of other users are refused; nothing: of none
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.jobs, self.only_of); }
+};
+
+// A job is not to start until it is released, or is released.
+struct Hold {
+  Ticket ticket = 0;
+  JobNumber job;
+  bool hold = true;
+  bool admin = false;  // it is somebody else's job; an owner cannot undo that
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job, self.hold, self.admin); }
+};
+
+// A job that runs is stopped and waits again; one that has ended is queued again.
+struct Requeue {
+  Ticket ticket = 0;
+  JobNumber job;
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.job); }
+};
+
 // An instance was made, or was not.
 struct CreateDone {
   GpuId gpu;
@@ -100,6 +127,16 @@ struct GpuHealth {
   }
 };
 
+// An operator takes a GPU out of use, or gives it back. Jobs that run there go on.
+struct DrainGpu {
+  Ticket ticket = 0;
+  GpuId gpu;
+  bool drain = true;
+  std::string reason;  // may be empty
+
+  static auto parts(auto& self) { return std::tie(self.ticket, self.gpu, self.drain, self.reason); }
+};
+
 // Something an operator should know of, without a consequence.
 struct Remark {
   std::string kind;
@@ -121,20 +158,54 @@ struct SliceFault {
   }
 };
 
-using Input = std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading,
-                           Inventory, GpuHealth, SliceFault, Remark>;
+// Whether there is disk space for more than the ends of what runs. Until the first of these is
+// taken there is.
+struct Storage {
+  bool space = true;
+  std::string why;  // when there is none
+
+  static auto parts(auto& self) { return std::tie(self.space, self.why); }
+};
+
+using Input =
+    std::variant<Submit, Cancel, launch::Report, CreateDone, DestroyDone, Reading, Inventory,
+                 GpuHealth, SliceFault, Remark, Storage, Hold, Requeue, DrainGpu, CancelJobs>;
 
 // ---- out
 
+// Why one of several jobs was not stopped.
+struct Refusal {
+  enum class Kind : std::uint8_t { kNotFound, kForbidden, kConflict };
+  JobNumber job;
+  Kind kind = Kind::kNotFound;
+  std::string message;
+
+  static auto parts(auto& self) { return std::tie(self.job, self.kind, self.message); }
+  bool operator==(const Refusal&) const = default;
+};
+
 struct Reply {
-  enum class Kind : std::uint8_t { kAccepted, kNotFound, kConflict, kRefused, kFull, kCancelled };
+  enum class Kind : std::uint8_t {
+    kAccepted,
+    kNotFound,
+    kConflict,
+    kRefused,
+    kFull,
+    kCancelled,
+    kNoSpace,
+    kSomeCancelled,  // of several: `jobs` are stopped, `refused` are not
+    kDone,
+    kForbidden,
+  };
   Ticket ticket = 0;
   Kind kind = Kind::kAccepted;
   std::vector<JobNumber> jobs;
   std::string message;  // when it is refused
+  std::vector<Refusal> refused = {};
 
-  static auto parts(auto& self) {
-    return std::tie(self.ticket, self.kind, self.jobs, self.message);
+  static void fields(auto& self, auto&& visit) {
+    visit_each(visit, self.ticket, self.kind, self.jobs, self.message);
+    visit(Field{.name = "refused", .encoding = Encoding::kNamed}, self.refused);
   }
 };
 

@@ -27,6 +27,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   state_.turn.set_next_event(contents.last_event + 1);
   if (const Status read = state_.jobs.read(contents); !read) return read.error();
   state_.memory.read(contents.peaks);
+  state_.totals.read(contents.totals, state_.jobs, state_.model());
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
   state_.queue.read_usage(state_.model(), state_.now);
@@ -34,6 +35,8 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   restore_policies();
   for (const launch::Report& report : attempts) attempts_.take(report);
   settle_again();
+  look_at_barred();
+  devices_.restore_drains(contents.gpus);
   state_.note_event();
   if (dry_run_) {
     const Status begun = dry_run_->begin(state_.now, contents, inventories, attempts, state_.turn);
@@ -59,25 +62,39 @@ void Controller::restore_policies() {
   seat_jobs();
   state_.policies.begin(state_.view);
   for (const auto& [id, job] : state_.jobs.all()) {
-    if (job.state() == JobState::kQueued) state_.policies.job_found(state_.view, job.handle);
+    const bool waits = job.state() == JobState::kQueued && job.handle.valid();
+    if (waits) state_.policies.job_found(state_.view, job.handle);
   }
   for (std::uint32_t i = 0; i < initial.size() && !state_.options.shadow; ++i) {
     if (!initial[i].empty()) state_.fleet.request(GpuId{i}, initial[i]);
   }
 }
 
-// Every job that has not ended gets its handle; those with a process get their slice back.
+// Every job that has not ended and may start gets its handle; those with a process get their slice
+// back.
 void Controller::seat_jobs() {
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
-    const workload::Job seen = as_policy_job(job.spec, job.submitted, job.progress.need_gib);
-    // The store may be of a time when the policy offered more.
-    const double need = std::min(job.progress.need_gib, state_.memory.largest());
-    state_.jobs.set_handle(job, state_.active.add(seen, JobId{static_cast<std::uint32_t>(id.value)},
-                                                  state_.memory.fitting(need)));
-    state_.active[job.handle].resumable = flow_.may_be_moved(job);
+    state_.gates.add(job);
+    if (holds_slice(job.state())) state_.gates.note_admitted(job);
+  }
+  for (auto& [id, job] : state_.jobs.all()) {
+    if (has_ended(job.state())) continue;
+    job.barred = job.state() == JobState::kQueued && state_.gates.bar_of(state_.jobs, job);
+    if (job.barred) continue;
+    state_.gates.note_admitted(job);
+    flow_.give_handle(job);
     if (job.state() != JobState::kQueued) slices_.seat(job);
   }
+}
+
+// Of those that may not start, the reasons may have changed; of others, the reports just now may
+// have been the end.
+void Controller::look_at_barred() {
+  for (auto& [id, job] : state_.jobs.all()) {
+    if (job.barred) flow_.look_at(job);
+  }
+  flow_.settle();
 }
 
 // What was under way for a job when we went down goes on.
@@ -96,7 +113,8 @@ void Controller::settle_again() {
         job.state() == JobState::kRestarting || job.state() == JobState::kCancelling;
     // It was to save its work first, and perhaps is about to.
     const bool saves = seated && job.state() == JobState::kRestarting &&
-                       job.progress.stop_cause == store::StopCause::kPreempted;
+                       (job.progress.stop_cause == store::StopCause::kPreempted ||
+                        job.progress.stop_cause == store::StopCause::kRequeued);
     if (stopping) attempts_.stop(job, saves);
   }
 }

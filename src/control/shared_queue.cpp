@@ -61,7 +61,7 @@ decide::UserIndex SharedQueue::user_of(std::uint32_t uid) {
 decide::Owner SharedQueue::owner_of(cluster::JobHandle handle) {
   const Job* job = jobs_.of(handle);
   if (job == nullptr) return {};
-  return {user_of(job->owner.uid), 0};
+  return {user_of(job->owner.uid), static_cast<std::int32_t>(job->spec.priority.value_or(0))};
 }
 
 void SharedQueue::read_usage(const mig::GpuModel& model, Micros now) {

@@ -16,6 +16,8 @@ store::JobRow row_of(const Job& job) {
   row.name = job.spec.name;
   row.key = job.key;
   row.spec = encode_spec(job.spec);
+  row.array_job = job.array_job;
+  row.array_index = job.array_index;
   return row;
 }
 
@@ -65,8 +67,8 @@ void TurnBook::met(std::string kind, std::string subject) {
 }
 
 void TurnBook::reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
-                     std::string message) {
-  turn_.replies.push_back({ticket, kind, std::move(jobs), std::move(message)});
+                     std::string message, std::vector<Refusal> refused) {
+  turn_.replies.push_back({ticket, kind, std::move(jobs), std::move(message), std::move(refused)});
 }
 
 // A store takes rows away before it writes any, so what was written earlier in the turn goes too.

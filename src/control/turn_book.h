@@ -28,8 +28,8 @@ class TurnBook {
   // Written down before the effect, and crossed out when its outcome is known.
   void intend(std::string kind, std::string subject);
   void met(std::string kind, std::string subject);
-  void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs,
-             std::string message = {});
+  void reply(Ticket ticket, Reply::Kind kind, std::vector<JobNumber> jobs, std::string message = {},
+             std::vector<Refusal> refused = {});
   const std::vector<Reply>& replies() const { return turn_.replies; }
   template <typename Kind>
   void effect(Kind each) {
@@ -43,6 +43,7 @@ class TurnBook {
 
   void write(store::InstanceRow row) { turn_.batch.instances.push_back(std::move(row)); }
   void drop(store::Place instance);
+  void write(store::GpuRow row) { turn_.batch.gpus.push_back(std::move(row)); }
   void write(store::PeakRow row) { turn_.batch.peaks.push_back(std::move(row)); }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "control/jobs/explain.h"
 
 namespace partita::control {
@@ -50,26 +52,44 @@ std::string_view slice_state(const cluster::Slice& slice, Fleet::Holder holder) 
 }
 
 // "draining": it takes no job, and those it has are ending or being stopped.
-std::string_view gpu_state(const Fleet& fleet, GpuId gpu) {
+std::string_view gpu_state(const Controller& controller, GpuId gpu) {
+  const Fleet& fleet = controller.fleet();
   if (fleet.usable(gpu)) return "usable";
-  return fleet.blocked(gpu) ? "out" : "draining";
+  if (!fleet.blocked(gpu)) return "draining";
+  return controller.drained(gpu) ? "drained" : "out";
+}
+
+std::optional<std::uint32_t> gpu_index(const Fleet& fleet, const std::string& uuid) {
+  const auto found = std::ranges::find(fleet.gpus(), uuid, &GpuFact::uuid);
+  if (found == fleet.gpus().end()) return {};
+  return static_cast<std::uint32_t>(found - fleet.gpus().begin());
+}
+
+std::string slice_of(const store::AttemptRow& attempt) {
+  return fmt::format("{}:{}", attempt.profile, attempt.start);
 }
 
 template <typename Attempts>
-void fill_head(const Job& job, JobHead<Attempts>& head) {
+void fill_head(const Controller& controller, const Job& job, JobHead<Attempts>& head) {
   head.id = job.id;
   head.state = name_of(job.state());
   head.uid = job.owner.uid;
   head.submitted = job.submitted;
   head.changed = Micros{job.progress.changed_us};
+  if (!holds_slice(job.state())) return;
+  head.gpu = gpu_index(controller.fleet(), job.attempt().gpu);
+  head.slice = slice_of(job.attempt());
 }
 
 template <typename Attempts>
-void fill_own(const Job& job, OwnJob<Attempts>& view) {
-  fill_head(job, view);
+void fill_own(const Controller& controller, const Job& job, OwnJob<Attempts>& view) {
+  fill_head(controller, job, view);
   view.reason = job.progress.reason;
   view.need_gib = job.progress.need_gib;
   view.spec = &job.spec;
+  if (job.array_job == kNoJob) return;
+  view.array_job = job.array_job;
+  view.array_index = job.array_index;
 }
 
 SliceView view_of(const Controller& controller, GpuId gpu, mig::Placement placement,
@@ -93,7 +113,7 @@ SliceView view_of(const Controller& controller, GpuId gpu, mig::Placement placem
 AttemptView view_of(const store::AttemptRow& attempt) {
   AttemptView view{.number = attempt.number,
                    .gpu = attempt.gpu,
-                   .slice = fmt::format("{}:{}", attempt.profile, attempt.start),
+                   .slice = slice_of(attempt),
                    .instance = attempt.instance,
                    .started = Micros{attempt.started_us},
                    .reason = attempt.reason,
@@ -117,16 +137,16 @@ std::vector<EventView> views_of(const std::vector<store::EventRow>& events) {
   return views;
 }
 
-JobHead<> head_of(const Job& job) {
+JobHead<> head_of(const Controller& controller, const Job& job) {
   JobHead<> head;
-  fill_head(job, head);
+  fill_head(controller, job, head);
   head.attempts = job.progress.attempt;
   return head;
 }
 
-OwnJob<> own_view_of(const Job& job) {
+OwnJob<> own_view_of(const Controller& controller, const Job& job) {
   OwnJob<> view;
-  fill_own(job, view);
+  fill_own(controller, job, view);
   view.attempts = job.progress.attempt;
   return view;
 }
@@ -134,7 +154,7 @@ OwnJob<> own_view_of(const Job& job) {
 WholeJob whole_view_of(const Controller& controller, const Job& job,
                        std::vector<EventView> events) {
   WholeJob view;
-  fill_own(job, view);
+  fill_own(controller, job, view);
   for (const store::AttemptRow& attempt : job.attempts) {
     view.attempts.push_back(view_of(attempt));
     view.energy_j += attempt.energy_j;
@@ -157,7 +177,7 @@ std::vector<GpuView> gpu_views_of(const Controller& controller,
     view.gpu = i;
     view.uuid = fleet.gpus()[i].uuid;
     view.name = fleet.gpus()[i].name;
-    view.state = gpu_state(fleet, gpu);
+    view.state = gpu_state(controller, gpu);
     view.usable = fleet.usable(gpu);
     view.why_unusable = fleet.why_unusable(gpu);
     if (reading.read && view.usable) view.power_w = reading.power_w;

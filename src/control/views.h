@@ -60,10 +60,17 @@ struct JobHead {
   Micros submitted;
   Micros changed;
   Attempts attempts{};
+  std::string user = {};  // for whoever shows it to fill in: accounts are not known here
+  std::optional<std::uint32_t> gpu = {};
+  std::optional<std::string> slice = {};
 
   static void fields(auto& self, auto&& visit) {
     visit_named(visit, "id", self.id, "state", self.state, "uid", self.uid, "submitted_s",
                 self.submitted, "changed_s", self.changed, "attempts", self.attempts);
+    visit(Field{.name = "user", .doc = "The name of the owner's account; its number without one"},
+          self.user);
+    visit(Field{.name = "gpu", .doc = "The GPU that it holds a slice of"}, self.gpu);
+    visit(Field{.name = "slice", .doc = "The slice, PROFILE:START"}, self.slice);
   }
 };
 
@@ -73,6 +80,8 @@ struct OwnJob : JobHead<Attempts> {
   std::string_view reason;
   double need_gib = 0;
   const JobSpec* spec = &kNoSpec;
+  std::optional<JobNumber> array_job;
+  std::optional<std::int64_t> array_index;
   static inline const JobSpec kNoSpec;
 
   static void fields(auto& self, auto&& visit) {
@@ -80,6 +89,7 @@ struct OwnJob : JobHead<Attempts> {
     visit_spec(*self.spec, Shown::kInLists, visit, "name");
     visit_named(visit, "reason", self.reason, "need_gib", self.need_gib);
     visit_spec(*self.spec, Shown::kInLists, visit);
+    visit_named(visit, "array_job", self.array_job, "array_index", self.array_index);
   }
 
   // What was asked for and is shown here; `only` the field of that name.
@@ -191,8 +201,8 @@ struct JobCounts {
 AttemptView view_of(const store::AttemptRow& attempt);
 EventView view_of(const store::EventRow& event);
 std::vector<EventView> views_of(const std::vector<store::EventRow>& events);
-JobHead<> head_of(const Job& job);
-OwnJob<> own_view_of(const Job& job);
+JobHead<> head_of(const Controller& controller, const Job& job);
+OwnJob<> own_view_of(const Controller& controller, const Job& job);
 WholeJob whole_view_of(const Controller& controller, const Job& job, std::vector<EventView> events);
 // `own`: whether the caller may see how much of its slice a job uses.
 std::vector<GpuView> gpu_views_of(const Controller& controller,

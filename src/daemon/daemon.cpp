@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,8 +19,10 @@
 #include "control/dry_run.h"
 #include "control/journal/journal_replay.h"
 #include "control/journal/recorder.h"
+#include "daemon/accounts.h"
 #include "daemon/device_nodes.h"
 #include "daemon/device_workers.h"
+#include "daemon/disk_space.h"
 #include "daemon/job_environment.h"
 #include "daemon/policy_pair.h"
 #include "daemon/server.h"
@@ -34,21 +35,25 @@
 namespace partita::daemon {
 namespace {
 
-// With less space than this no new job is taken; those that run keep being written down.
-constexpr std::uint64_t kDiskBytesMin = 64ULL << 20U;
-constexpr Micros kDiskCheck = Micros::seconds(1);
 constexpr Micros kWaitMax = Micros::seconds(1);
+// A turn that the disk has no space for is tried again so often.
+constexpr Micros kCommitRetry = Micros{500'000};
+// GPUs are read so often while the disk is full: each reading takes some of what is left.
+constexpr Micros kWatchOnFullDisk = Micros::seconds(30);
+constexpr Micros kOutputSweep = Micros::seconds(60);
 constexpr int kDriverRetryMs = 2'000;
 constexpr std::chrono::milliseconds kLeaveTime{2'000};
 
+// Also behind faulty:RULES@.
+bool is_simulated(const std::string& backend) {
+  const auto at = backend.rfind('@');
+  return backend.substr(at == std::string::npos ? 0 : at + 1).starts_with("simulated");
+}
+
 // Slices of a simulated GPU outlive the daemon, as those of a real one do.
 std::string with_state_file(const Settings& settings) {
-  // Also behind faulty:RULES@.
-  const auto at = settings.backend.rfind('@');
-  const std::string inner =
-      at == std::string::npos ? settings.backend : settings.backend.substr(at + 1);
-  const bool simulated = inner.starts_with("simulated");
-  if (!simulated || settings.backend.find("state=") != std::string::npos) return settings.backend;
+  if (!is_simulated(settings.backend) || settings.backend.find("state=") != std::string::npos)
+    return settings.backend;
   return settings.backend + ",state=" + settings.state + "/gpus.json";
 }
 
@@ -60,6 +65,16 @@ bool same_profiles(const mig::GpuModel& a, const mig::GpuModel& b) {
   });
 }
 
+// What is shown in place of output that is no more; of a job that never ran there was none.
+std::string why_no_output(const control::Job* job) {
+  const bool ran = job != nullptr && control::has_ended(job->state()) &&
+                   std::ranges::any_of(job->attempts, [](const store::AttemptRow& attempt) {
+                     return attempt.exit_code >= 0 || attempt.signal != 0;
+                   });
+  return ran ? "[partita: the output is no longer kept: it was too old or there was too much]\n"
+             : "";
+}
+
 class Daemon {
  public:
   Daemon(const Settings& settings, void (*say)(const std::string&))
@@ -67,7 +82,12 @@ class Daemon {
         say_(say),
         clock_(real_clock()),
         manager_(settings.notify_socket, settings.watchdog),
-        submissions_(settings.limits.submissions) {}
+        accounts_(real_clock()),
+        submissions_(settings.limits.submissions),
+        space_(
+            settings.state, settings.limits.disk_floor,
+            [&settings] { return figures_of(settings.state); },
+            [this] { return launcher_ == nullptr || launcher_->files().can_write(); }) {}
 
   Status begin();
   Status run();
@@ -82,13 +102,18 @@ class Daemon {
   void open_server();
   Status take_turn();
   Status finish(control::Turn turn);
+  void wait_for_space(control::Turn turn, const std::string& why);
+  void announce(const control::Turn& turn);
+  void tell_storage();
+  void reserve_log();
+  void keep_output(const store::Batch& batch);
+  std::optional<Micros> end_of(JobNumber job) const;
   void perform(const control::Effect& effect);
   void launch(const control::Launch& launch);
   launch::DeviceRules rules_for(const device::InstanceKey& instance);
   std::optional<api::Response> handle(const api::Request& request, const api::Caller& caller,
                                       control::Ticket ticket);
   std::string read_output(JobNumber job, std::uint64_t offset, std::size_t most) const;
-  std::string why_closed();
   Micros time_to_wait();
   void watch_signals();
   void leave();
@@ -97,6 +122,7 @@ class Daemon {
   void (*say_)(const std::string&);
   Clock& clock_;
   ServiceManager manager_;
+  Accounts accounts_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<device::Backend> backend_;
   std::vector<device::GpuInfo> gpus_;
@@ -116,8 +142,12 @@ class Daemon {
   bool rules_work_ = false;
   bool said_no_rules_ = false;
   Micros watched_at_;
-  Micros disk_checked_at_;
-  std::string disk_full_;
+  DiskSpace space_;
+  bool told_space_ = true;                  // the controller
+  std::optional<control::Turn> unwritten_;  // the disk has no space for it
+  Micros tried_at_;
+  std::unique_ptr<OutputKeeper> output_;
+  Micros swept_at_;
   Status trouble_;
 };
 
@@ -126,7 +156,12 @@ Status Daemon::open_devices() {
   if (!backend) return backend.error();
   backend_ = *std::move(backend);
   const device::Answer<std::vector<device::GpuInfo>> gpus = wait_for_driver();
-  if (!gpus) return Error{gpus.error().message};
+  if (!gpus) {
+    const char* other = gpus.fault() == device::Fault::kDriverGone
+                            ? "; --backend simulated:2xa100-40gb works without a GPU"
+                            : "";
+    return Error{gpus.error().message + other};
+  }
   for (const device::GpuInfo& gpu : *gpus) {
     if (gpu.model == nullptr || gpu.mode != device::MigMode::kEnabled) {
       say_(
@@ -154,6 +189,7 @@ device::Answer<std::vector<device::GpuInfo>> Daemon::wait_for_driver() {
     const bool may_come = !gpus.ok() && (gpus.fault() == device::Fault::kDriverGone ||
                                          gpus.fault() == device::Fault::kVersionMismatch);
     if (!may_come) return gpus;
+    if (!settings_.waits_for_driver) return gpus;
     if (!told) {
       say_(fmt::format("{}; waiting for it", gpus.error().message));
       manager_.status("waiting for the driver: " + gpus.error().message);
@@ -197,6 +233,7 @@ Status Daemon::open_launcher() {
   options.supervisor = settings_.supervisor;
   options.supervisor_environment = settings_.supervisor_environment;
   options.output_bytes_max = limits.output_bytes_max;
+  options.output_floor = limits.output_floor.value_or(default_output_floor(settings_.state));
   options.memory_max = limits.memory_max;
   options.pids_max = limits.pids_max;
   const bool limited = limits.memory_max > 0 || limits.pids_max > 0;
@@ -234,7 +271,9 @@ Status Daemon::restore() {
     beginning_.inventories.push_back({GpuId{i}, *instances});
   }
   FAILPOINT(restore_devices_read);
-  for (const launch::AttemptKey key : control::unsettled_attempts(*contents)) {
+  const std::vector<launch::AttemptKey> unsettled = control::unsettled_attempts(*contents);
+  launcher_->forget_except({unsettled.begin(), unsettled.end()});  // their ends are in the store
+  for (const launch::AttemptKey key : unsettled) {
     beginning_.attempts.push_back(launcher_->find(key));
   }
   FAILPOINT(restore_attempts_found);
@@ -247,19 +286,26 @@ Status Daemon::restore() {
   say_(fmt::format("{} jobs, {} of them not ended, {} processes found again",
                    controller_->jobs().size(), controller_->jobs_not_ended(),
                    controller_->count(control::JobState::kRunning)));
+  output_ = std::make_unique<OutputKeeper>(launcher_->files(), settings_.limits.output,
+                                           [this](JobNumber job) { return end_of(job); });
+  output_->open([this](JobNumber job) { return controller_->find(job) != nullptr; });
+  keep_output({});  // there may be no space to write anything before
   return finish(*std::move(turn));
 }
 
 Status Daemon::open_journal() {
+  const control::JournalLimits& limits = settings_.limits.journal;
   Result<store::Store::JournalSize> size = store_->journal_size();
-  if (size.ok() && control::should_begin_anew(*size)) {
+  if (size.ok() && control::should_begin_anew(*size, limits, clock_.now())) {
     say_("starting a new journal");
     const Status anew = store_->begin_journal_anew();
-    if (!anew) return anew;
+    if (!anew && !store_->out_of_space()) return anew;
+    if (!anew) say_("no journal is kept until the next start: " + anew.error().message);
     size = store_->journal_size();
+    if (size.ok() && !anew) size->closed = true;
   }
   if (!size) return size.error();
-  recorder_ = std::make_unique<control::Recorder>(*size);
+  recorder_ = std::make_unique<control::Recorder>(*size, limits);
   return {};
 }
 
@@ -276,7 +322,15 @@ void Daemon::open_server() {
     return read_output(job, offset, most);
   };
   around_.board = [this](GpuId gpu) { return workers_->board(gpu); };
-  around_.why_closed = [this] { return why_closed(); };
+  around_.why_closed = [this] {
+    space_.look(clock_.now());
+    return space_.why();
+  };
+  around_.disk = [this] { return api::DiskView{space_.free_bytes(), !space_.has_space()}; };
+  around_.user_name = [this](std::uint32_t uid) { return accounts_.name_of(uid); };
+  around_.uid_of = [this](const std::string& name) { return accounts_.uid_of(name); };
+  around_.now = [this] { return clock_.now(); };
+  around_.simulated = is_simulated(settings_.backend);
   around_.uid_min = settings_.limits.uid_min;
   around_.wait_to_submit = [this](std::uint32_t uid) {
     return submissions_.take(uid, clock_.now());
@@ -295,6 +349,8 @@ Status Daemon::begin() {
   auto store = store::open_store(settings_.state, {});
   if (!store) return store.error();
   store_ = *std::move(store);
+  space_.look(clock_.now());
+  reserve_log();
   watch_signals();  // before any thread: they take over the mask
   Status ready = open_devices();
   if (ready.ok()) ready = open_controller();
@@ -318,6 +374,9 @@ Status Daemon::begin() {
   server_->watch(signals_, [this] { stop_ = true; });
   server_->watch(launcher_->wake_fd(), [] {});
   server_->watch(workers_->wake_fd(), [] {});
+  if (around_.simulated) {
+    say_("SIMULATED GPUs: jobs run, but on no GPU; --backend nvml serves those of this machine");
+  }
   say_(fmt::format("serving {} on {} with {}{}", backend_->title(), settings_.socket,
                    settings_.policy, settings_.shadow ? ", in shadow mode" : ""));
   manager_.ready(fmt::format("serving {} with {}", backend_->title(), settings_.policy));
@@ -331,36 +390,53 @@ void Daemon::watch_signals() {
   sigaddset(&watched, SIGINT);
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like others
   ::signal(SIGCHLD, SIG_IGN);  // supervisors are nobody's to wait for
   signals_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   CHECK(signals_ >= 0);
 }
 
-std::string Daemon::why_closed() {
-  if (clock_.now() - disk_checked_at_ < kDiskCheck) return disk_full_;
-  disk_checked_at_ = clock_.now();
-  struct statvfs disk {};
-  const bool known = ::statvfs(settings_.state.c_str(), &disk) == 0;
-  const bool full = known && disk.f_bavail * disk.f_frsize < kDiskBytesMin;
-  disk_full_ = full ? fmt::format(
-                          "the disk of {} has less than {} MiB left; no job is taken until "
-                          "there is room",
-                          settings_.state, kDiskBytesMin >> 20U)
-                    : "";
-  return disk_full_;
+// So that ends of jobs can be written while others fill the disk.
+void Daemon::reserve_log() {
+  const Status reserved = store_->reserve(log_reserve(settings_.state));
+  if (!reserved) say_(reserved.error().message);
+}
+
+void Daemon::tell_storage() {
+  space_.look(clock_.now());
+  if (space_.has_space() == told_space_) return;
+  told_space_ = space_.has_space();
+  if (told_space_) reserve_log();
+  // Before what came in: no submission of this turn is taken without space.
+  inputs_.insert(inputs_.begin(), control::Storage{told_space_, space_.why()});
+}
+
+std::optional<Micros> Daemon::end_of(JobNumber job) const {
+  const control::Job* found = controller_->find(job);
+  if (found == nullptr || !control::has_ended(found->state())) return {};
+  return Micros{found->progress.changed_us};
+}
+
+void Daemon::keep_output(const store::Batch& batch) {
+  swept_at_ = clock_.now();
+  const auto removed = output_->keep(batch, swept_at_);
+  if (removed.empty()) return;
+  say_(fmt::format("output of {} ended jobs was removed, up to job {}: it was too old or too much",
+                   removed.size(), removed.back()));
 }
 
 std::optional<api::Response> Daemon::handle(const api::Request& request, const api::Caller& caller,
                                             control::Ticket ticket) {
   api::Handled handled = service_->handle(request, caller, ticket);
   if (auto* answer = std::get_if<api::Response>(&handled)) return std::move(*answer);
+  if (unwritten_) return api::error_response(507, space_.why());
   inputs_.push_back(std::move(std::get<control::Input>(handled)));
   return {};
 }
 
 std::string Daemon::read_output(JobNumber job, std::uint64_t offset, std::size_t most) const {
   const int fd = launcher_->files().open_output(job);
-  if (fd < 0) return {};
+  if (fd < 0) return why_no_output(controller_->find(job)).substr(0, offset == 0 ? most : 0);
   std::string bytes(most, '\0');
   const ssize_t size = ::pread(fd, bytes.data(), most, static_cast<off_t>(offset));
   ::close(fd);
@@ -369,9 +445,11 @@ std::string Daemon::read_output(JobNumber job, std::uint64_t offset, std::size_t
 }
 
 Micros Daemon::time_to_wait() {
+  if (unwritten_) return kCommitRetry;
   if (!inputs_.empty()) return {};
   const Micros now = clock_.now();
-  Micros wait = std::min(kWaitMax, watched_at_ + settings_.watch_interval - now);
+  Micros wait = kWaitMax;
+  if (told_space_) wait = std::min(wait, watched_at_ + settings_.watch_interval - now);
   if (const auto wake = controller_->next_wake()) wait = std::min(wait, *wake - now);
   return std::max(Micros{}, wait);
 }
@@ -379,7 +457,9 @@ Micros Daemon::time_to_wait() {
 Status Daemon::run() {
   while (!stop_ && trouble_.ok()) {
     server_->serve(time_to_wait());
-    if (clock_.now() - watched_at_ >= settings_.watch_interval) {
+    const Micros watch = told_space_ ? settings_.watch_interval
+                                     : std::max(settings_.watch_interval, kWatchOnFullDisk);
+    if (!unwritten_ && clock_.now() - watched_at_ >= watch) {
       watched_at_ = clock_.now();
       workers_->survey_idle();
     }
@@ -408,16 +488,27 @@ void Daemon::leave() {
 // Everything that came in since the last turn is one step and one transaction.
 Status Daemon::take_turn() {
   for (launch::Report& report : launcher_->poll()) {
+    if (report.kind == launch::Report::Kind::kNoSpace) {
+      space_.note_failure(clock_.now(), report.message);
+    }
     inputs_.emplace_back(std::in_place_type<launch::Report>, std::move(report));
   }
   for (control::Input& result : workers_->take_results()) inputs_.push_back(std::move(result));
+  if (unwritten_) {  // what came in waits: the controller is ahead of the store by one turn at most
+    if (clock_.now() - tried_at_ < kCommitRetry) return {};
+    return finish(*std::exchange(unwritten_, {}));
+  }
+  tell_storage();
+  if (clock_.now() - swept_at_ >= kOutputSweep) keep_output({});
   const auto wake = controller_->next_wake();
   const bool due = wake && *wake <= clock_.now();
   if (inputs_.empty() && !due) return {};
   FAILPOINT(turn_inputs_taken);
   for (const control::Input& input : inputs_) {
     if (std::holds_alternative<control::Submit>(input)) FAILPOINT(turn_submission_taken);
-    if (std::holds_alternative<control::Cancel>(input)) FAILPOINT(turn_cancel_taken);
+    const bool cancels = std::holds_alternative<control::Cancel>(input) ||
+                         std::holds_alternative<control::CancelJobs>(input);
+    if (cancels) FAILPOINT(turn_cancel_taken);
   }
   const Micros now = clock_.now();
   control::Turn turn = controller_->step(now, inputs_);
@@ -432,8 +523,33 @@ Status Daemon::take_turn() {
 // Written down first; then said, then done.
 Status Daemon::finish(control::Turn turn) {
   const Status committed = store_->commit(turn.batch);
+  if (!committed && store_->out_of_space()) {
+    wait_for_space(std::move(turn), committed.error().message);
+    return {};
+  }
   if (!committed) return committed;  // what is on disk is the truth; the next start reads it
   FAILPOINT(turn_committed);
+  announce(turn);
+  keep_output(turn.batch);
+  if (!turn.effects.empty()) FAILPOINT(turn_effects_begun);
+  for (const control::Effect& effect : turn.effects) perform(effect);
+  if (!turn.effects.empty()) FAILPOINT(turn_effects_done);
+  return {};
+}
+
+// Nothing of the turn is said or done before it is written, and no other is taken: whoever looks is
+// still answered, and jobs that end meanwhile have their ends in files.
+void Daemon::wait_for_space(control::Turn turn, const std::string& why) {
+  if (space_.has_space() || tried_at_ == Micros{}) {
+    say_(fmt::format("{}; nothing is taken or started until it can be", why));
+  }
+  space_.note_failure(clock_.now(), why);
+  tried_at_ = clock_.now();
+  unwritten_ = std::move(turn);
+}
+
+void Daemon::announce(const control::Turn& turn) {
+  if (std::exchange(tried_at_, {}) != Micros{}) say_("the store can be written again");
   for (const control::Reply& reply : turn.replies) {
     server_->answer(reply.ticket, service_->response_to(reply));
   }
@@ -448,13 +564,6 @@ Status Daemon::finish(control::Turn turn) {
       say_(fmt::format("shadow: job {} {}", event.job, event.text));
     }
   }
-  for (const JobNumber job : turn.batch.forgotten_jobs) {
-    ::unlink(launcher_->files().output_path(job).c_str());
-  }
-  if (!turn.effects.empty()) FAILPOINT(turn_effects_begun);
-  for (const control::Effect& effect : turn.effects) perform(effect);
-  if (!turn.effects.empty()) FAILPOINT(turn_effects_done);
-  return {};
 }
 
 void Daemon::perform(const control::Effect& effect) {

@@ -9,6 +9,8 @@
 #include "api/submission_rate.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "control/journal/recorder.h"
+#include "daemon/output_keeper.h"
 #include "decide/early_restart.h"
 #include "decide/queue_rules.h"
 #include "decide/view.h"
@@ -24,14 +26,20 @@ struct JobLimits {
   std::uint32_t uid_min = 0;
   Micros time_limit_max = {};  // of an attempt; 0: none
   std::uint64_t output_bytes_max = 1U << 30U;
+  OutputLimits output;                        // of all ended jobs
+  std::optional<std::uint64_t> output_floor;  // bytes left on the disk; nothing: see disk_space.h
+  std::optional<std::uint64_t> disk_floor;
+  control::JournalLimits journal;
   std::uint64_t memory_max = 0;  // of the machine, of an attempt; 0: no limit
   std::uint64_t pids_max = 0;
 };
 
 struct Settings {
   std::string backend;  // "simulated:2xa100-40gb"
-  std::string state;    // a folder
-  std::string socket;   // a path
+  // A driver that is not there may come: it was asked for by name.
+  bool waits_for_driver = true;
+  std::string state;   // a folder
+  std::string socket;  // a path
   std::optional<api::Address> tcp;
   std::string policy;  // "SCHEDULER/REPARTITIONER"
   bool shadow = false;

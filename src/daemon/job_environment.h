@@ -9,8 +9,9 @@
 
 namespace partita::daemon {
 
-// `given` (NAME=VALUE) comes first and is not overridden; PATH, HOME, USER, LOGNAME, SHELL and LANG
-// are filled in from the owner's account; nothing of the daemon's own environment gets through.
+// `given` (NAME=VALUE) comes first and is not overridden, and of two of a name the last counts;
+// PATH, HOME, USER, LOGNAME, SHELL and LANG are filled in from the owner's account; nothing of the
+// daemon's own environment gets through.
 std::vector<std::string> job_environment(std::vector<std::string> given, std::uint32_t uid,
                                          const std::vector<device::EnvironmentVariable>& device);
 

@@ -270,7 +270,8 @@ void Server::take_requests(Connection& connection) {
     connection.keep_alive = parsed.request.keep_alive;
     connection.since = clock_.now();
     const control::Ticket ticket = next_ticket_++;
-    const auto answer = ask(connection, parsed.request, ticket);
+    auto answer = ask(connection, parsed.request, ticket);
+    if (answer) answer->head_only = parsed.request.method == "HEAD";
     if (!answer) {
       connection.ticket = ticket;
       waiting_[ticket] = connection.fd;
@@ -284,9 +285,9 @@ void Server::take_requests(Connection& connection) {
 
 void Server::put(Connection& connection, const api::Response& answer, bool keep_alive) {
   connection.out += api::to_bytes(answer, keep_alive);
-  connection.follows = answer.stream;
-  if (answer.stream) followers_.insert(connection.fd);
-  connection.closing = !answer.stream && !keep_alive;
+  connection.follows = answer.stream && !answer.head_only;
+  if (connection.follows) followers_.insert(connection.fd);
+  connection.closing = !connection.follows && (!keep_alive || answer.stream);
   send_to(connection);
 }
 

@@ -11,7 +11,8 @@ std::variant<api::Caller, api::Response> TokenAuthenticator::authenticate(
   const api::TokenRow* row = secret ? book_.find(*secret, clock_.now()) : nullptr;
   if (row == nullptr) return api::unknown_caller();
   // Root's own token is no admin's by itself: what it may do is what its scope says.
-  return api::Caller{row->uid, row->gid, row->scope == api::Scope::kAdmin, row->scope, row->id};
+  return api::Caller{row->uid,   row->gid, row->scope == api::Scope::kAdmin,
+                     row->scope, row->id,  row->uid == api::kNoAccountUid};
 }
 
 bool TokenAuthenticator::still_valid(const api::Caller& caller) {

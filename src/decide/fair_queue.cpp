@@ -127,7 +127,12 @@ void FairQueue::job_done(const View& view, JobHandle job) {
   const bool told = entry(job).told;
   forget_untold(job);
   const std::uint32_t queue = std::exchange(entries_[job.value].queue, kNone);
-  if (told) queues_[queue].scheduler->job_done(view, job);
+  if (!told) return;
+  // The slice is not to be given back to a scheduler that may not know that it was taken: each
+  // looks at all slices before it decides. Where jobs move freely it keeps no books of slices.
+  Scheduler& scheduler = *queues_[queue].scheduler;
+  if (view.preemption.mode == Mode::kFree) return scheduler.job_done(view, job);
+  scheduler.job_withdrawn(view, job);
 }
 
 void FairQueue::job_withdrawn(const View& view, JobHandle job) {

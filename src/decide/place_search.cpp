@@ -22,7 +22,7 @@ std::optional<FoundPlace> look_at(const View& view, const ActiveJob& job, GpuId 
   if (!mig::fits(model, beside, place)) return {};
   mig::Layout stay = beside;
   stay.add(place);
-  FoundPlace found{gpu, place, view.now, {}, {}};
+  FoundPlace found{gpu, place, view.now, {}, {}, 0, false};
   double change_s = 0;
   bool there = false;
   for (const mig::Placement each : view.cluster.gpus[gpu.value].layout.instances()) {
@@ -40,6 +40,7 @@ std::optional<FoundPlace> look_at(const View& view, const ActiveJob& job, GpuId 
     found.drained = std::max(found.drained, expected_end(on, view.now));
     ++found.busy;
   }
+  found.exists = there && !view.cluster.slice(cluster::slice_id(gpu, place.start)).closing;
   if (!there) change_s += model.change_seconds[place.profile].create;
   found.start = found.drained + micros_from_seconds(change_s);
   found.end = found.start + need_on(job, size_index_of(model, place.profile));
@@ -78,9 +79,7 @@ std::optional<FoundPlace> find_place(const View& view, const ActiveJob& job,
       for (const std::uint8_t start : model.profiles[profile].starts) {
         const auto found = look_at(view, job, gpu, {profile, start}, beside);
         if (!found) continue;
-        const bool better = !best || found->end < best->end ||
-                            (found->end == best->end && found->busy < best->busy);
-        if (better) best = found;
+        if (!best || found->better_than(*best)) best = found;
       }
     }
   }

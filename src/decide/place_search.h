@@ -25,6 +25,12 @@ struct FoundPlace {
   Micros start;    // and the instance is there
   Micros end;
   int busy = 0;  // instances in the way that hold a job
+  bool exists = false;
+
+  bool better_than(const FoundPlace& other) const {
+    if (exists != other.exists) return exists;
+    return end != other.end ? end < other.end : busy < other.busy;
+  }
 };
 
 struct PlaceSearch {
@@ -35,6 +41,8 @@ struct PlaceSearch {
 };
 
 // Where the job is expected to end first; of equal ones where less is in the way, then by number.
+// An instance that exists and stays is taken before one that would have to be made: emptying a part
+// of a GPU for a job costs others more than giving it the next slice that fits.
 // One look at every place of the fleet.
 std::optional<FoundPlace> find_place(const View& view, const ActiveJob& job,
                                      const PlaceSearch& search);

@@ -51,17 +51,20 @@ const Decision& PolicyDriver::decide_by_rules(const View& view, bool layouts_cha
   if (books_ != nullptr) books_->settle(view);
   const bool restricts = reservations_ != nullptr && reservations_->restricts();
   if (restricts) {
-    reservations_->start_ready(view, decision_.moves);
-    for (const Move& move : decision_.moves) scheduler_.job_withdrawn(view, move.job);
+    // The scheduler gets an empty decision, as always, and what starts without it follows.
+    own_moves_.clear();
+    reservations_->start_ready(view, own_moves_);
+    for (const Move& move : own_moves_) scheduler_.job_withdrawn(view, move.job);
     const View shown{.now = view.now,
-                     .cluster = reservations_->shown(view, decision_.moves),
+                     .cluster = reservations_->shown(view, own_moves_),
                      .jobs = view.jobs,
                      .preemption = view.preemption,
                      .power = view.power,
                      .et_a = view.et_a,
                      .forecaster = view.forecaster};
     ask_scheduler(shown, true);
-    const std::size_t before = decision_.moves.size();
+    const std::size_t before = decision_.moves.size() + own_moves_.size();
+    decision_.moves.insert(decision_.moves.end(), own_moves_.begin(), own_moves_.end());
     reservations_->backfill(view, decision_.moves);
     for (std::size_t i = before; i < decision_.moves.size(); ++i) {
       scheduler_.job_withdrawn(view, decision_.moves[i].job);

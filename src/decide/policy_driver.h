@@ -177,6 +177,7 @@ class PolicyDriver {
   std::uint64_t events_at_last_turn_ = 0;
   std::vector<LayoutRequest> requests_;
   Decision decision_;
+  std::vector<Move> own_moves_;  // of reservations
 };
 
 }  // namespace partita::decide

@@ -169,7 +169,8 @@ TEST_F(PolicyDriverTest, WithoutARepartitionerLayoutsStay) {
 class IdleScheduler : public LoggingScheduler {
  public:
   using LoggingScheduler::LoggingScheduler;
-  void decide(const View& view, Decision&) override {
+  void decide(const View& view, Decision& decision) override {
+    EXPECT_TRUE(decision.moves.empty());
     open = 0;
     for (const cluster::Slice& slice : view.cluster.slices) open += slice.open() ? 1 : 0;
   }

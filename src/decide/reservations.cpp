@@ -27,8 +27,17 @@ std::uint16_t offered_profiles(const cluster::ClusterState& cluster) {
   return static_cast<std::uint16_t>(offered);
 }
 
+std::size_t limit_of(const View& view) {
+  constexpr std::size_t kGpus = Reservations::kGpusPerReservation;
+  return std::min(Reservations::kReservationsMax, (view.cluster.gpu_count() + kGpus - 1) / kGpus);
+}
+
 void close(cluster::ClusterState& cluster, SliceId slice) {
   if (cluster.slices[slice.value].exists()) cluster.slices[slice.value].closing = true;
+}
+
+bool pays(const View& view) {
+  return view.preemption.mode == Preemption::Mode::kPays;
 }
 
 bool has_move(std::span<const Move> moves, JobHandle job) {
@@ -101,11 +110,6 @@ Micros Reservations::due_early(const View& view, JobHandle job) const {
   return since + std::min(after_, Micros{over.count / 2});
 }
 
-std::size_t Reservations::limit(const View& view) const {
-  const std::size_t gpus = view.cluster.gpu_count();
-  return std::min(kReservationsMax, (gpus + kGpusPerReservation - 1) / kGpusPerReservation);
-}
-
 // The job that has waited for longest, of those whose patience is over.
 JobHandle Reservations::next_patient(const View& view) const {
   JobHandle best;
@@ -145,7 +149,7 @@ JobHandle Reservations::next_early(const View& view) {
 
 void Reservations::find_next_time(const View& view) {
   next_time_ = Micros::max();
-  if (reservations_.size() >= limit(view)) return;
+  if (reservations_.size() >= limit_of(view)) return;
   const auto wake = [&](Micros time) {
     if (time > view.now) next_time_ = std::min(next_time_, time);
   };
@@ -158,18 +162,17 @@ void Reservations::find_next_time(const View& view) {
 
 // ---- places
 
-mig::Layout Reservations::awaited_on(const View& view, GpuId gpu) const {
-  mig::Layout layout;
-  for (const Reservation& each : reservations_) {
-    const bool here = each.gpu == gpu && !each.runs;
-    if (here && mig::fits(*view.cluster.model, layout, each.place)) layout.add(each.place);
-  }
-  return layout;
-}
-
+// Beside the places that jobs wait for. One that a job runs on is free again when that has ended.
 PlaceSearch Reservations::beside_others(const View& view) const {
-  return {.usable = [this](GpuId gpu) { return usable(gpu); },
-          .beside = [this, &view](GpuId gpu) { return awaited_on(view, gpu); }};
+  const auto awaited = [this, &view](GpuId gpu) {
+    mig::Layout layout;
+    for (const Reservation& each : reservations_) {
+      const bool here = each.gpu == gpu && !each.runs;
+      if (here && mig::fits(*view.cluster.model, layout, each.place)) layout.add(each.place);
+    }
+    return layout;
+  };
+  return {.usable = [this](GpuId gpu) { return usable(gpu); }, .beside = awaited};
 }
 
 // What the repartitioner wants, as far as it leaves reserved places alone. Until a place is cut the
@@ -262,7 +265,8 @@ bool Reservations::reserve_next(const View& view) {
 
 bool Reservations::stands(const View& view, const Reservation& each) const {
   const bool present = view.jobs.present(each.handle) && view.jobs[each.handle].id == each.job;
-  if (each.runs) return present && view.jobs[each.handle].running();
+  const SliceId place = cluster::slice_id(each.gpu, each.place.start);
+  if (each.runs) return present && view.jobs[each.handle].slice == place;
   if (!present || !usable(each.gpu)) return false;
   const unsigned starts = in_the_way(view, each.gpu, each.place) | 1U << each.place.start;
   for (unsigned left = starts; left != 0; left &= left - 1) {
@@ -329,7 +333,7 @@ void Reservations::move_elsewhere(const View& view, Reservation& each, bool busy
 
 void Reservations::plan(const View& view, std::vector<LayoutRequest>& requests) {
   if (restricts()) drop_over(view);
-  while (full_ != version(view) && reservations_.size() < limit(view) && reserve_next(view)) {
+  while (full_ != version(view) && reservations_.size() < limit_of(view) && reserve_next(view)) {
   }
   for (Reservation& each : reservations_) {
     if (!each.runs) make_way(view, each);
@@ -353,7 +357,9 @@ void Reservations::start_ready(const View& view, std::vector<Move>& moves) {
     const cluster::Slice& slice = view.cluster.slice(place);
     if (each.runs || !slice.open() || slice.profile != each.place.profile) continue;
     moves.push_back({each.handle, place});
-    hidden_.push_back({each.handle, each.job});
+    // Where jobs are interrupted only if that pays, that is true of this one as well: a long job
+    // that nobody may move would cost more than it waited.
+    if (!pays(view)) hidden_.push_back({each.handle, each.job});
     each.runs = true;
     waiting_.remove(each.handle);
     ++version_;
@@ -363,7 +369,8 @@ void Reservations::start_ready(const View& view, std::vector<Move>& moves) {
 const cluster::ClusterState& Reservations::shown(const View& view, std::span<const Move> moves) {
   shown_ = view.cluster;
   for (const Reservation& each : reservations_) {
-    close(*shown_, cluster::slice_id(each.gpu, each.place.start));
+    const bool left_to_policy = each.runs && pays(view);
+    if (!left_to_policy) close(*shown_, cluster::slice_id(each.gpu, each.place.start));
     if (each.runs) continue;
     for (unsigned left = in_the_way(view, each.gpu, each.place); left != 0; left &= left - 1) {
       const auto start = static_cast<std::uint8_t>(std::countr_zero(left));

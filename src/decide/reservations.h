@@ -111,14 +111,11 @@ class Reservations {
   JobHandle next_patient(const View& view) const;
   JobHandle next_early(const View& view);
   bool reserve_next(const View& view);
-  std::size_t limit(const View& view) const;
   void find_next_time(const View& view);
   // Of all that a place depends on.
   std::uint64_t version(const View& view) const { return view.cluster.layout_version + version_; }
 
   bool usable(GpuId gpu) const { return !facts_.usable || facts_.usable(gpu); }
-  // The places on the GPU that jobs wait for.
-  mig::Layout awaited_on(const View& view, GpuId gpu) const;
   PlaceSearch beside_others(const View& view) const;
   mig::Layout layout_for(const View& view, GpuId gpu) const;
 

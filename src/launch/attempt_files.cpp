@@ -9,10 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "base/failpoint.h"
 #include "base/fd.h"
+#include "base/fnv.h"
 #include "base/record_text.h"
 #include "base/whole_file.h"
 #include "launch/system_calls.h"
@@ -29,18 +31,100 @@ constexpr std::size_t kFileBytesMax = 4U << 20U;
 // disk with every start of a job.
 enum class Keep : std::uint8_t { kWhileUp, kPowerCut };
 
-// Whole or not there: written beside and renamed.
+// Whole or not there: written beside and renamed. After an error errno says which.
 Status write_whole(const std::string& path, std::string_view text, Keep keep = Keep::kWhileUp) {
   const std::string beside = path + ".new";
+  Status written;
   {
     const Fd fd(
         ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (fd.get() < 0) return failed(beside);
-    if (const Status written = write_all(fd.get(), text, beside); !written) return written;
-    if (keep == Keep::kPowerCut && ::fdatasync(fd.get()) != 0) return failed(beside);
+    written = write_all(fd.get(), text, beside);
+    if (written.ok() && keep == Keep::kPowerCut && ::fdatasync(fd.get()) != 0) {
+      written = failed(beside);
+    }
   }
-  if (::rename(beside.c_str(), path.c_str()) != 0) return failed(path);
+  if (written.ok() && ::rename(beside.c_str(), path.c_str()) != 0) written = failed(path);
+  if (written.ok()) return {};
+  const int error = errno;
+  ::unlink(beside.c_str());  // a full disk is not the place for halves
+  errno = error;
+  return written;
+}
+
+// What is taken of the disk before an attempt begins: more than is ever written there.
+struct Reserved {
+  const char* ending;
+  std::size_t bytes;
+};
+constexpr std::size_t kStopBytes = 16;
+constexpr std::size_t kPidBytes = 512;
+constexpr std::size_t kExitBytes = 8192;
+constexpr std::array kReserved = std::to_array<Reserved>(
+    {{"lock", 32}, {"pid", kPidBytes}, {"stop", kStopBytes}, {"exit", kExitBytes}});
+
+// Real blocks of the disk, so that writing to them later takes no more. 0 or the error.
+int make_reserved(const std::string& path, std::size_t bytes) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (fd.get() < 0) return errno;
+  if (const int failed = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes))) return failed;
+  // Where a part of a file that was never written is kept apart, writing to it may take space.
+  const std::string zeros(bytes, '\0');
+  return ::pwrite(fd.get(), zeros.data(), bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : errno;
+}
+
+// With space for a line that says why there is no more. Something else in the place of the file is
+// for the supervisor to refuse.
+int reserve_output(const std::string& path) {
+  constexpr off_t kLineBytes = 256;
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat file {};
+  const bool good = fd.get() >= 0 && ::fstat(fd.get(), &file) == 0 &&
+                    ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, file.st_size, kLineBytes) == 0;
+  return !good && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
+// Over what was reserved. A write that was torn is told by the sum; what is shorter than before is
+// followed by null bytes.
+Status write_in_place(int fd, const std::string& path, std::string text, std::size_t bytes) {
+  if (text.size() > bytes) return Error{fmt::format("{} has space for {} bytes", path, bytes)};
+  text.resize(bytes);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t size = ::pwrite(fd, text.data() + done, bytes - done, static_cast<off_t>(done));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return failed(path);
+    done += static_cast<std::size_t>(size);
+  }
   return {};
+}
+
+constexpr std::string_view kSealed = "partita-record ";
+
+std::uint64_t sum_of(std::string_view text) {
+  Fnv sum;
+  sum.add(text);
+  return sum.value();
+}
+
+// "partita-record SIZE SUM\n" and the record.
+std::string sealed(std::string_view record) {
+  return fmt::format("{}{} {:016x}\n{}", kSealed, record.size(), sum_of(record), record);
+}
+
+// The record, or nothing where it is not whole. What older supervisors wrote has no seal.
+std::optional<std::string> unsealed(const std::string& text) {
+  if (text.empty() || text.front() == '\0') return {};  // reserved, and not written yet
+  if (!text.starts_with(kSealed)) return text;
+  const auto line = text.find('\n');
+  if (line == std::string::npos) return {};
+  const auto words =
+      split(std::string_view(text).substr(kSealed.size(), line - kSealed.size()), ' ');
+  const auto size = words.size() == 2 ? parse_int(words[0]) : std::nullopt;
+  if (!size || *size < 0 || static_cast<std::size_t>(*size) > text.size() - line - 1) return {};
+  std::string record = text.substr(line + 1, static_cast<std::size_t>(*size));
+  if (fmt::format("{:016x}", sum_of(record)) != words[1]) return {};
+  return record;
 }
 
 std::optional<std::string> read_whole(const std::string& path) {
@@ -105,10 +189,25 @@ bool read_record(std::string_view text, R& record) {
 
 std::optional<Report> read_report(AttemptKey key, const std::string& path) {
   const auto text = read_whole(path);
+  if (!text) return {};
+  const auto record = unsealed(*text);
   Report report;
   report.key = key;
-  if (!text || !read_record(*text, report)) return {};
+  if (!record || !read_record(*record, report)) return {};
   return report;
+}
+
+// Over the reserved file where there is one. A daemon of before there were any reads what is beside
+// it and renamed.
+Status write_report(const Report& report, const std::string& path, std::size_t bytes, Keep keep) {
+  const std::string record = text_of_record(report);
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.get() < 0) return write_whole(path, record, keep);
+  if (const Status written = write_in_place(fd.get(), path, sealed(record), bytes); !written) {
+    return written;
+  }
+  if (keep == Keep::kPowerCut && ::fsync(fd.get()) != 0) return failed(path);
+  return {};
 }
 
 }  // namespace
@@ -145,6 +244,28 @@ Status AttemptFiles::write_spec(const Start& start) const {
   return write_whole(path(start.key, "spec"), text_of_record(start));
 }
 
+int AttemptFiles::reserve(AttemptKey key) const {
+  int error = 0;
+  for (const Reserved& each : kReserved) {
+    if (error == 0) error = make_reserved(path(key, each.ending), each.bytes);
+  }
+  if (error == 0) error = reserve_output(output_path(key.job));
+  if (error != 0) remove(key);
+  return error;
+}
+
+bool AttemptFiles::can_write() const {
+  constexpr std::size_t kAttempt = 64 * 1024;  // its specification may be long
+  const std::string path = folder_ + "/run/probe";
+  const bool written = make_reserved(path, kAttempt) == 0;
+  ::unlink(path.c_str());
+  return written;
+}
+
+bool AttemptFiles::has_spec(AttemptKey key) const {
+  return ::access(path(key, "spec").c_str(), F_OK) == 0;
+}
+
 Result<Start> AttemptFiles::read_spec(AttemptKey key) const {
   const auto text = read_whole(path(key, "spec"));
   if (!text) return Error{path(key, "spec") + " cannot be read"};
@@ -160,7 +281,9 @@ int AttemptFiles::lock(AttemptKey key) const {
   Fd fd(::open(path(key, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd.get() < 0 || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return -1;
   const std::string pid = std::to_string(::getpid());
-  if (::ftruncate(fd.get(), 0) != 0 || !write_all(fd.get(), pid, "lock").ok()) return -1;
+  // First written, then cut: what is reserved is overwritten and never given back before.
+  if (::pwrite(fd.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) return -1;
+  if (::ftruncate(fd.get(), static_cast<off_t>(pid.size())) != 0) return -1;
   return fd.release();
 }
 
@@ -169,7 +292,7 @@ std::optional<int> AttemptFiles::supervisor(AttemptKey key) const {
   if (fd.get() < 0) return {};
   if (::flock(fd.get(), LOCK_SH | LOCK_NB) == 0) return {};  // nobody holds it
   const auto text = read_whole(path(key, "lock"));
-  const auto pid = text ? parse_int(*text) : std::nullopt;
+  const auto pid = text ? parse_int(text->c_str()) : std::nullopt;  // null bytes may follow
   if (!pid) return {};
   return static_cast<int>(*pid);
 }
@@ -183,7 +306,15 @@ bool AttemptFiles::claim(AttemptKey key) const {
 bool AttemptFiles::revoke(AttemptKey key) const {
   const Fd fd(::open(path(key, "claim").c_str(),
                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  return fd.get() >= 0 && write_all(fd.get(), "revoked", "claim").ok();
+  if (fd.get() >= 0) {
+    // Without the word it is ours all the same; who asks after a crash then takes it for lost.
+    [[maybe_unused]] const Status told = write_all(fd.get(), "revoked", "claim");
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  // No space for a claim. A supervisor that claims later looks for this once more, and leaves.
+  ::unlink(path(key, "spec").c_str());
+  return ::access(path(key, "claim").c_str(), F_OK) != 0;
 }
 
 bool AttemptFiles::revoked(AttemptKey key) const {
@@ -196,11 +327,12 @@ Status AttemptFiles::write_pid(AttemptKey key, int pid, Micros at) const {
   report.kind = Report::Kind::kStarted;
   report.pid = pid;
   report.at = at;
-  return write_whole(path(key, "pid"), text_of_record(report));
+  report.key = key;
+  return write_report(report, path(key, "pid"), kPidBytes, Keep::kWhileUp);
 }
 
 Status AttemptFiles::write_end(const Report& report) const {
-  return write_whole(path(report.key, "exit"), text_of_record(report), Keep::kPowerCut);
+  return write_report(report, path(report.key, "exit"), kExitBytes, Keep::kPowerCut);
 }
 
 std::optional<Report> AttemptFiles::read_pid(AttemptKey key) const {
@@ -212,18 +344,32 @@ std::optional<Report> AttemptFiles::read_end(AttemptKey key) const {
 }
 
 Status AttemptFiles::write_stop(AttemptKey key, bool checkpoint) const {
-  return write_whole(path(key, "stop"), checkpoint ? "checkpoint" : "now");
+  const std::string where = path(key, "stop");
+  const std::string word = checkpoint ? "checkpoint" : "now";
+  const Fd fd(::open(where.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.get() < 0) return write_whole(where, word);
+  return write_in_place(fd.get(), where, word, kStopBytes);
 }
 
 std::optional<bool> AttemptFiles::read_stop(AttemptKey key) const {
   const auto text = read_whole(path(key, "stop"));
-  if (!text) return {};
-  return *text == "checkpoint";
+  if (!text || text->empty() || text->front() == '\0') return {};
+  return text->starts_with("checkpoint");
 }
 
 void AttemptFiles::remove(AttemptKey key) const {
   for (const char* ending : kEndings) ::unlink(path(key, ending).c_str());
   FAILPOINT(launch_forgetting);
+}
+
+void AttemptFiles::remove_except(const std::set<AttemptKey>& kept) const {
+  std::vector<std::string> over;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/run", ignored)) {
+    const auto key = key_of(entry.path().filename().string());
+    if (key && !kept.contains(*key)) over.push_back(entry.path().string());
+  }
+  for (const std::string& path : over) ::unlink(path.c_str());
 }
 
 std::optional<AttemptKey> key_of(std::string_view file_name) {

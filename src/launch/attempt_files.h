@@ -3,10 +3,13 @@
 // One folder holds all attempts, as files KEY.spec, KEY.lock, KEY.claim, KEY.pid, KEY.stop and
 // KEY.exit; docs/concepts/live.md describes them. The claim is what makes an attempt begin at most
 // once: it is made by exactly one process, the supervisor that then runs the job, or the daemon
-// that decides that nobody shall.
+// that decides that nobody shall. The space of all but the claim is taken before an attempt begins,
+// and they are overwritten in place, so that a disk that fills up meanwhile keeps no end from being
+// written down.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "launch/launcher.h"
@@ -29,7 +32,12 @@ class AttemptFiles {
 
   // ---- the daemon
 
-  Status write_spec(const Start& start) const;
+  Status write_spec(const Start& start) const;  // after an error errno says which
+  // Takes the space for all that will be written about the attempt, and for a file of its output.
+  // 0, or the error of the system; there is nothing of it then.
+  int reserve(AttemptKey key) const;
+  // Whether an attempt could be reserved now.
+  bool can_write() const;
   // Nobody will begin the attempt any more. False: somebody has.
   bool revoke(AttemptKey key) const;
   bool revoked(AttemptKey key) const;
@@ -37,10 +45,14 @@ class AttemptFiles {
   std::optional<int> supervisor(AttemptKey key) const;
   Status write_stop(AttemptKey key, bool checkpoint) const;
   void remove(AttemptKey key) const;
+  // All files of all attempts but these: what a daemon that was killed did not come to remove.
+  void remove_except(const std::set<AttemptKey>& kept) const;
 
   // ---- the supervisor
 
   Result<Start> read_spec(AttemptKey key) const;
+  // Not forgotten yet.
+  bool has_spec(AttemptKey key) const;
   // A lock that lasts as long as the process does; -1: another has it.
   int lock(AttemptKey key) const;
   bool claim(AttemptKey key) const;

@@ -1,13 +1,20 @@
 #include "launch/attempt_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "base/check.h"
+#include "launch/supervisor.h"
 
 namespace partita::launch {
 namespace {
@@ -104,6 +111,109 @@ TEST_F(AttemptFilesTest, WhatIsCutOrIsNoNumberIsRefused) {
   EXPECT_FALSE(files_.read_end({12, 1}));
   write({12, 1}, "exit", "2|1|3|9|17|m");
   EXPECT_FALSE(files_.read_end({12, 1}));
+}
+
+TEST_F(AttemptFilesTest, AllThatIsWrittenOfAnAttemptHasItsSpaceBeforeItBegins) {
+  const AttemptKey key{12, 1};
+  ASSERT_EQ(files_.reserve(key), 0);
+  std::map<std::string, std::pair<std::uintmax_t, long>> before;
+  const auto blocks = [&](const char* ending) {
+    struct stat file {};
+    EXPECT_EQ(::stat(files_.path(key, ending).c_str(), &file), 0) << ending;
+    return std::pair{static_cast<std::uintmax_t>(file.st_ino), static_cast<long>(file.st_blocks)};
+  };
+  for (const char* ending : {"lock", "pid", "stop", "exit"}) before[ending] = blocks(ending);
+  EXPECT_FALSE(files_.read_pid(key));
+  EXPECT_FALSE(files_.read_end(key));
+  EXPECT_FALSE(files_.read_stop(key));
+  EXPECT_TRUE(fs::exists(files_.output_path(key.job)));
+
+  const int lock = files_.lock(key);
+  ASSERT_GE(lock, 0);
+  EXPECT_EQ(files_.supervisor(key), ::getpid());
+  ASSERT_TRUE(files_.write_pid(key, 4711, Micros{17}).ok());
+  ASSERT_TRUE(files_.write_stop(key, true).ok());
+  EXPECT_EQ(files_.read_stop(key), true);
+  ASSERT_TRUE(files_.write_stop(key, false).ok());
+  Report report = some_report();
+  report.message = std::string(4096, 'x');
+  ASSERT_TRUE(files_.write_end(report).ok());
+  EXPECT_EQ(files_.read_pid(key)->pid, 4711);
+  EXPECT_EQ(files_.read_stop(key), false);
+  EXPECT_EQ(*files_.read_end(key), report);
+  for (const auto& [ending, had] : before) EXPECT_EQ(blocks(ending.c_str()), had) << ending;
+  ::close(lock);
+}
+
+TEST_F(AttemptFilesTest, AnEndWhoseWritingWasTornIsNone) {
+  const AttemptKey key{12, 1};
+  ASSERT_EQ(files_.reserve(key), 0);
+  ASSERT_TRUE(files_.write_end(some_report()).ok());
+  const std::string whole = text(key, "exit");
+  const std::size_t used = whole.find("||");
+  ASSERT_LT(used, whole.size());
+  for (std::size_t size = 0; size < used; ++size) {
+    std::string torn = whole;
+    std::fill(torn.begin() + static_cast<long>(size), torn.end(), '|');
+    write(key, "exit", torn);
+    EXPECT_FALSE(files_.read_end(key)) << size;
+  }
+  std::string flipped = whole;
+  flipped[used - 3] ^= 1;
+  write(key, "exit", flipped);
+  EXPECT_FALSE(files_.read_end(key));
+}
+
+TEST_F(AttemptFilesTest, WhatCannotBeReservedLeavesNothing) {
+  ASSERT_EQ(::symlink("/dev/full", files_.path({12, 1}, "stop").c_str()), 0);
+  EXPECT_NE(files_.reserve({12, 1}), 0);
+  EXPECT_TRUE(fs::is_empty(files_.folder() + "/run"));
+}
+
+TEST_F(AttemptFilesTest, FilesOfAttemptsThatAreOverGoAndOthersStay) {
+  for (const AttemptKey key : {AttemptKey{12, 1}, AttemptKey{12, 2}, AttemptKey{7, 1}}) {
+    ASSERT_EQ(files_.reserve(key), 0);
+  }
+  write({7, 1}, "spec.new", "half");
+  std::ofstream(files_.folder() + "/run/notes") << "not ours";
+  files_.remove_except({AttemptKey{12, 2}});
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(files_.folder() + "/run")) {
+    left.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(left,
+            (std::set<std::string>{"12.2.exit", "12.2.lock", "12.2.pid", "12.2.stop", "notes"}));
+}
+
+// The limit on the size of files fails as a full disk does, and can be lifted from outside.
+TEST_F(AttemptFilesTest, ASupervisorThatCannotWriteTheEndWaitsUntilItCan) {
+  Start start = some_start();
+  start.argv = {"/bin/sleep", "0.3"};
+  start.environment = {"PATH=/bin"};
+  start.directory = "/";
+  start.owner = {::getuid(), ::getgid()};
+  start.checkpoint = {};
+  start.confinement = {};
+  ASSERT_EQ(files_.reserve(start.key), 0);
+  ASSERT_TRUE(files_.write_spec(start).ok());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(supervise(files_.folder(), start.key));
+  for (int i = 0; i < 1000 && !files_.read_pid(start.key); ++i) ::usleep(5'000);
+  ASSERT_TRUE(files_.read_pid(start.key));
+  rlimit limit{0, RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(child, RLIMIT_FSIZE, &limit, nullptr), 0);
+  constexpr int kSecondsItOnceGaveUpAfter = 11;
+  ::sleep(kSecondsItOnceGaveUpAfter);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it waits";
+  EXPECT_FALSE(files_.read_end(start.key));
+  limit.rlim_cur = RLIM_INFINITY;
+  ASSERT_EQ(::prlimit(child, RLIMIT_FSIZE, &limit, nullptr), 0);
+  ASSERT_EQ(::kill(child, SIGUSR1), 0);  // as who wants it stopped does
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(files_.read_end(start.key));
+  EXPECT_EQ(files_.read_end(start.key)->exit_code, 0);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ struct Start {
   Confinement confinement = {};
   std::string output = {};  // a file of the owner's for what it writes; empty: it is kept here
   std::string script = {};  // begins with #!; what is run with argv[1..]. Empty: argv[0] is
+  std::uint64_t output_floor = 0;  // bytes of the disk that its output leaves free; 0: none
 
   static void fields(auto& self, auto&& visit) {
     visit(Field{.name = "key", .encoding = Encoding::kKey}, self.key);
@@ -58,6 +59,8 @@ struct Start {
     visit(Field{.name = "confinement", .digest = false}, self.confinement);
     visit(Field{.name = "output", .encoding = Encoding::kNamed}, self.output);
     visit(Field{.name = "script", .encoding = Encoding::kNamed}, self.script);
+    visit(Field{.name = "output_floor", .encoding = Encoding::kNamed, .digest = false},
+          self.output_floor);
   }
   bool operator==(const Start&) const = default;
 };
@@ -68,6 +71,7 @@ struct Report {
     kNotStarted,  // the program cannot be run, or the attempt was never begun and never will be
     kEnded,
     kVanished,  // it began, and neither it nor its end can be found: the machine went down
+    kNoSpace,   // it was not begun: the disk has no space to write down its end. May be tried again
   };
   Kind kind = Kind::kStarted;
   AttemptKey key;
@@ -75,11 +79,11 @@ struct Report {
   int exit_code = -1;  // kEnded without a signal
   int signal = 0;
   Micros at;               // kStarted, kEnded: of the wall clock
-  std::string message;     // kNotStarted: why; kEnded: the last of its output
+  std::string message;     // kNotStarted, kNoSpace: why; kEnded: the last of its output
   bool over_time = false;  // kEnded: it was stopped at its time limit
 
   static void fields(auto& self, auto&& visit) {
-    visit(Field{.name = "kind", .most = static_cast<double>(Kind::kVanished)}, self.kind);
+    visit(Field{.name = "kind", .most = static_cast<double>(Kind::kNoSpace)}, self.kind);
     visit(Field{.name = "key", .encoding = Encoding::kKey}, self.key);
     visit_named(visit, "pid", self.pid, "exit_code", self.exit_code, "signal", self.signal, "at",
                 self.at, "message", self.message);
@@ -92,7 +96,8 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  // Begins; a report follows. An error means that it was not started.
+  // Begins; a report follows, kNoSpace perhaps. An error means that it was not started and never
+  // can be.
   virtual Status start(const Start& start) = 0;
 
   // With `checkpoint`, runs the checkpoint command first. Then SIGTERM to the whole group, and

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "base/failpoint.h"
 #include "launch/system_calls.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr Micros kLookAtAll = Micros::seconds(2);
 // A supervisor that has not claimed its attempt by then never will.
 constexpr Micros kClaimTime = Micros::seconds(30);
+// Records are written over the space that was reserved for them; older supervisors rename theirs.
+constexpr std::uint32_t kWatchedFor = IN_CLOSE_WRITE | IN_MOVED_TO;
 
 }  // namespace
 
@@ -35,7 +38,7 @@ Status LocalLauncher::open() {
   if (!made) return made;
   inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   const std::string folder = options_.folder + "/run";
-  if (inotify_ < 0 || ::inotify_add_watch(inotify_, folder.c_str(), IN_MOVED_TO) < 0) {
+  if (inotify_ < 0 || ::inotify_add_watch(inotify_, folder.c_str(), kWatchedFor) < 0) {
     return Error{fmt::format("{} cannot be watched: {}", folder, std::strerror(errno))};
   }
   return {};
@@ -44,6 +47,7 @@ Status LocalLauncher::open() {
 // With what holds for every attempt here.
 Start LocalLauncher::confined(Start start) const {
   start.output_bytes_max = options_.output_bytes_max;
+  start.output_floor = options_.output_floor;
   if (options_.cgroups.empty()) {
     start.confinement = {};
     return start;
@@ -65,12 +69,32 @@ void LocalLauncher::sweep(AttemptKey key) const {
 
 Status LocalLauncher::start(const Start& start) {
   FAILPOINT(launch_before_spec);
-  const Status written = files_.write_spec(confined(start));
-  if (!written) return written;
+  int error = files_.reserve(start.key);
+  if (error == 0) {
+    const Status written = files_.write_spec(confined(start));
+    if (!written) error = errno;
+    if (!written) files_.remove(start.key);
+    if (!written && error != ENOSPC && error != EDQUOT) return written;
+  }
+  if (error == ENOSPC || error == EDQUOT) {
+    Report report;
+    report.kind = Report::Kind::kNoSpace;
+    report.key = start.key;
+    report.message = fmt::format("{} has no space to write down how the job ends", options_.folder);
+    not_begun_.push_back(std::move(report));
+    return {};
+  }
+  if (error != 0) return Error{fmt::format("{}/run: {}", options_.folder, std::strerror(error))};
   FAILPOINT(launch_spec_written);
+  const Status spawned = spawn(start.key);
+  if (spawned.ok()) watched_[start.key] = {false, clock_.now()};
+  return spawned;
+}
+
+Status LocalLauncher::spawn(AttemptKey key) {
   std::vector<std::string> command = options_.supervisor;
   command.push_back(options_.folder);
-  command.push_back(text_of(start.key));
+  command.push_back(text_of(key));
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -88,20 +112,24 @@ Status LocalLauncher::start(const Start& start) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   FAILPOINT(launch_spawned);
-  if (failed != 0) {
-    files_.remove(start.key);
-    return Error{fmt::format("no supervisor can be started: {}", std::strerror(failed))};
-  }
-  watched_[start.key] = {false, clock_.now()};
-  return {};
+  if (failed == 0) return {};
+  files_.remove(key);
+  return Error{fmt::format("no supervisor can be started: {}", std::strerror(failed))};
 }
 
 void LocalLauncher::stop(AttemptKey key, bool checkpoint) {
   FAILPOINT(launch_stop_before);
-  if (!files_.write_stop(key, checkpoint).ok()) return;  // asked for again at the next start
+  unsent_stops_.erase(key);
+  if (!send_stop(key, checkpoint)) unsent_stops_[key] = checkpoint;
+  FAILPOINT(launch_stop_sent);
+}
+
+bool LocalLauncher::send_stop(AttemptKey key, bool checkpoint) {
+  if (!files_.has_spec(key)) return true;  // over and forgotten
+  if (!files_.write_stop(key, checkpoint).ok()) return false;
   // Whoever holds the lock is the supervisor, so the process is still the one that wrote its id.
   if (const auto supervisor = files_.supervisor(key)) ::kill(*supervisor, SIGUSR1);
-  FAILPOINT(launch_stop_sent);
+  return true;
 }
 
 std::vector<AttemptKey> LocalLauncher::changed_keys() {
@@ -114,8 +142,9 @@ std::vector<AttemptKey> LocalLauncher::changed_keys() {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
       if ((event->mask & IN_Q_OVERFLOW) != 0) looked_at_all_ = Micros{};
-      const auto key = event->len > 0 ? key_of(event->name) : std::nullopt;
-      if (key) keys.push_back(*key);
+      const std::string_view name = event->len > 0 ? event->name : "";
+      if (!name.ends_with(".pid") && !name.ends_with(".exit")) continue;
+      if (const auto key = key_of(name)) keys.push_back(*key);
     }
   }
 }
@@ -152,7 +181,7 @@ void LocalLauncher::look_for_lost(std::vector<Report>& reports) {
 }
 
 std::vector<Report> LocalLauncher::poll() {
-  std::vector<Report> reports;
+  std::vector<Report> reports = std::exchange(not_begun_, {});
   for (const AttemptKey key : changed_keys()) look_at(key, reports);
   if (clock_.now() - looked_at_all_ < kLookAtAll) return reports;
   looked_at_all_ = clock_.now();
@@ -160,6 +189,8 @@ std::vector<Report> LocalLauncher::poll() {
   for (const auto& [key, watched] : watched_) keys.push_back(key);
   for (const AttemptKey key : keys) look_at(key, reports);
   look_for_lost(reports);
+  std::erase_if(unsent_stops_,
+                [this](const auto& each) { return send_stop(each.first, each.second); });
   return reports;
 }
 
@@ -185,7 +216,12 @@ Report LocalLauncher::find(AttemptKey key) {
 
 void LocalLauncher::forget(AttemptKey key) {
   watched_.erase(key);
+  unsent_stops_.erase(key);
   files_.remove(key);
+}
+
+void LocalLauncher::forget_except(const std::set<AttemptKey>& kept) {
+  files_.remove_except(kept);
 }
 
 }  // namespace partita::launch

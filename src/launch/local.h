@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class LocalLauncher : public Launcher {
     std::vector<std::string> supervisor;
     std::vector<std::string> supervisor_environment;
     std::uint64_t output_bytes_max = 0;  // of a job; 0: no limit
+    std::uint64_t output_floor = 0;      // see Start
     std::string cgroups;                 // where attempts get cgroups; empty: they get none
     std::uint64_t memory_max = 0;        // of an attempt, see Confinement
     std::uint64_t pids_max = 0;
@@ -39,6 +41,8 @@ class LocalLauncher : public Launcher {
   std::vector<Report> poll() override;
   Report find(AttemptKey key) override;
   void forget(AttemptKey key) override;
+  // At the start: forgets all attempts but these, whoever left them.
+  void forget_except(const std::set<AttemptKey>& kept);
 
  private:
   struct Watched {
@@ -49,6 +53,8 @@ class LocalLauncher : public Launcher {
   void sweep(AttemptKey key) const;
   void look_at(AttemptKey key, std::vector<Report>& reports);
   void look_for_lost(std::vector<Report>& reports);
+  Status spawn(AttemptKey key);
+  bool send_stop(AttemptKey key, bool checkpoint);
   std::vector<AttemptKey> changed_keys();
 
   Options options_;
@@ -56,6 +62,8 @@ class LocalLauncher : public Launcher {
   AttemptFiles files_;
   int inotify_ = -1;
   std::map<AttemptKey, Watched> watched_;
+  std::map<AttemptKey, bool> unsent_stops_;  // for want of space; with a checkpoint or not
+  std::vector<Report> not_begun_;            // to be told by the next poll()
   Micros looked_at_all_;
 };
 

@@ -104,5 +104,26 @@ TEST_F(Copying, AFullDiskLosesOutputAndNothingElse) {
   ::close(full);
 }
 
+TEST_F(Copying, AtTheFloorOfTheDiskOutputIsDroppedAndSaysSoAndGoesOnWithSpace) {
+  constexpr std::uint64_t kFloor = 64U << 20U;
+  std::uint64_t free = kFloor + 5;
+  OutputCopy copy(pipe_[0], file_, 0, kFloor, [&](int) { return free; });
+  say("01234");
+  EXPECT_TRUE(copy.copy_available());
+  for (const std::uint64_t less : {kFloor + 4, kFloor, kFloor + kFloor / 4 - 1}) {
+    free = less;
+    say("56789");
+    EXPECT_TRUE(copy.copy_available());
+  }
+  const std::string cut =
+      "01234\n[partita: the disk has less than 64 MiB left: output from here on is dropped]\n";
+  EXPECT_EQ(kept(), cut);
+  EXPECT_EQ(copy.tail(), "01234567895678956789") << "why it fails is known all the same";
+  free = kFloor + kFloor / 4;
+  say("again");
+  EXPECT_TRUE(copy.copy_available());
+  EXPECT_EQ(kept(), cut + "\n[partita: 15 bytes of output were lost]\nagain");
+}
+
 }  // namespace
 }  // namespace partita::launch

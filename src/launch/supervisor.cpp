@@ -35,6 +35,10 @@ namespace {
 
 // How often a wish to stop is looked for that nobody poked us for.
 constexpr Micros kLookAgain = Micros::seconds(1);
+// Between two tries to write down how the job ended, on a disk without space: from the first to the
+// last. There is no giving up: whoever asks would take the job for lost and run it again.
+constexpr Micros kEndRetryFirst = Micros{200'000};
+constexpr Micros kEndRetryMost = Micros::seconds(5);
 // What is taken of the output once the job has ended: no pipe of ours holds more.
 constexpr std::size_t kLastBytes = 1U << 20U;
 
@@ -171,7 +175,8 @@ class Supervision {
   void run_checkpoint();
   void tell(const std::string& what);
   int end_with(Report report);
-  int refuse(std::string why);
+  int refuse(std::string why, Report::Kind kind = Report::Kind::kNotStarted);
+  void tell_start();
   Micros now() { return real_clock().now(); }
 
   AttemptFiles files_;
@@ -185,6 +190,8 @@ class Supervision {
   std::unique_ptr<OutputCopy> copy_;
   bool output_open_ = true;
   pid_t child_ = -1;
+  bool start_told_ = false;
+  Micros started_at_;  // of the wall clock
   bool stopping_ = false;
   bool killed_ = false;
   bool over_time_ = false;
@@ -197,18 +204,29 @@ class Supervision {
 int Supervision::end_with(Report report) {
   report.key = key_;
   report.at = now();
-  for (int i = 0; i < 50; ++i) {  // a full disk may have space again
+  for (Micros wait = kEndRetryFirst;; wait = std::min(wait + wait, kEndRetryMost)) {
     if (files_.write_end(report).ok()) return 0;
-    ::usleep(200'000);
+    if (!files_.has_spec(key_)) return 1;  // forgotten: nobody will ask
+    // Who wants us to stop wakes us, and it is tried at once: the job has ended already.
+    pollfd poked{signals_, POLLIN, 0};
+    ::poll(&poked, 1, static_cast<int>(wait.count / 1000));
+    signalfd_siginfo signal{};
+    while (::read(signals_, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+    }
   }
-  return 1;
 }
 
-int Supervision::refuse(std::string why) {
+int Supervision::refuse(std::string why, Report::Kind kind) {
   Report report;
-  report.kind = Report::Kind::kNotStarted;
+  report.kind = kind;
   report.message = std::move(why);
   return end_with(report);
+}
+
+// Where that cannot be written now the job goes on, and it is tried again.
+void Supervision::tell_start() {
+  if (start_told_) return;
+  start_told_ = files_.write_pid(key_, child_, started_at_).ok();
 }
 
 bool Supervision::open_output() {
@@ -218,7 +236,8 @@ bool Supervision::open_output() {
   if (!start_.output.empty() && !open_output_of_owner()) return false;
   pipe_ = std::make_unique<OutputPipe>(start_.owner, ::geteuid() == 0);
   copy_ = std::make_unique<OutputCopy>(pipe_->ends[0], output_,
-                                       start_.output.empty() ? start_.output_bytes_max : 0);
+                                       start_.output.empty() ? start_.output_bytes_max : 0,
+                                       start_.output.empty() ? start_.output_floor : 0);
   return pipe_->ends[0] >= 0;
 }
 
@@ -347,6 +366,7 @@ void Supervision::wait_for_end() {
     if (waited == 0 && ended_.si_pid == child_) return;
     stop_if_asked(poked);
     stop_in_time();
+    tell_start();
     Micros wait = kLookAgain;
     if (start_.time_limit > Micros{} && !stopping_) {
       wait = std::min(wait, began_at_ + start_.time_limit - steady_now());
@@ -367,6 +387,7 @@ int Supervision::run() {
   if (lock_ < 0) return 0;
   FAILPOINT(supervisor_locked);
   Result<Start> start = files_.read_spec(key_);
+  if (!start) ::unlink(files_.path(key_, "lock").c_str());  // forgotten before we came
   if (!start || !files_.claim(key_)) return 0;
   // A daemon that revoked and forgot the attempt since we read it removed this first, and its own
   // claim last.
@@ -374,9 +395,11 @@ int Supervision::run() {
   FAILPOINT(supervisor_claimed);
   start_ = *std::move(start);
   if (!open_output()) {
+    const bool no_space = errno == ENOSPC || errno == EDQUOT;
     return refuse(output_trouble_.empty()
                       ? "its output cannot be kept: " + std::string(std::strerror(errno))
-                      : "its output cannot be written: " + output_trouble_);
+                      : "its output cannot be written: " + output_trouble_,
+                  no_space && output_trouble_.empty() ? Report::Kind::kNoSpace : Report::Kind::kNotStarted);
   }
   if (!start_.confinement.cgroup.empty()) {
     const Status made = make_cgroup(start_.confinement);
@@ -387,7 +410,8 @@ int Supervision::run() {
   }
   began_at_ = steady_now();
   if (!begin()) return 0;
-  if (!files_.write_pid(key_, child_, now()).ok()) send(SIGKILL);
+  started_at_ = now();
+  tell_start();
   FAILPOINT(supervisor_pid_written);
   wait_for_end();
   FAILPOINT(supervisor_job_ended);
@@ -402,6 +426,10 @@ int Supervision::write_end() {
     tell("the kernel ended a process of it: it used more of the machine's memory than a job may");
   }
   if (output_open_) copy_->copy_available(kLastBytes);
+  // What was reserved behind the end and not needed is given back.
+  struct stat output {};
+  [[maybe_unused]] const bool given_back =
+      ::fstat(output_, &output) == 0 && ::ftruncate(output_, output.st_size) == 0;
   remove_cgroup(start_.confinement.cgroup);
   Report report;
   report.kind = Report::Kind::kEnded;
@@ -430,6 +458,7 @@ int supervise(const std::string& folder, AttemptKey key) {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   return Supervision(folder, key).run();
 }
 

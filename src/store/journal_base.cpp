@@ -39,7 +39,9 @@ Status make_base(sqlite3* database, const std::string& folder, std::int64_t firs
   {
     Statement copy(database, "VACUUM INTO ?");
     if (!copy.prepared() || !copy.bind(store_file(half)).run()) {
-      return Error{fmt::format("{} cannot be written: {}", half, sqlite3_errmsg(database))};
+      const Error error{fmt::format("{} cannot be written: {}", half, sqlite3_errmsg(database))};
+      fs::remove_all(half, failed);
+      return error;
     }
   }
   ::chmod(store_file(half).c_str(), 0600);

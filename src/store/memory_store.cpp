@@ -15,6 +15,7 @@ auto values_of(const Map& map) {
 }  // namespace
 
 Status MemoryStore::commit(const Batch& batch) {
+  if (full_ && !batch.empty()) return Error{"the disk is full"};
   for (const JobRow& row : batch.new_jobs) {
     if (!jobs_.emplace(row.progress.id, row).second) return Error{"a job was inserted twice"};
   }
@@ -29,6 +30,8 @@ Status MemoryStore::commit(const Batch& batch) {
   for (const IntentRow& row : batch.met_intents) intents_.erase({row.kind, row.subject});
   for (const IntentRow& row : batch.intents) intents_[{row.kind, row.subject}] = row;
   for (const PeakRow& row : batch.peaks) peaks_[{row.uid, row.name}] = row;
+  for (const TotalRow& row : batch.totals) totals_[{row.uid, row.name}] = row;
+  for (const GpuRow& row : batch.gpus) gpus_[row.gpu] = row;
   events_.insert(events_.end(), batch.events.begin(), batch.events.end());
   for (const JobNumber id : batch.forgotten_jobs) {
     jobs_.erase(id);
@@ -48,6 +51,7 @@ Result<Store::JournalSize> MemoryStore::journal_size() {
   size.last_turn = last_turn_;
   for (const TurnRow& row : turns_) size.bytes += static_cast<std::int64_t>(row.inputs.size());
   size.closed = !turns_.empty() && turns_.back().kind == TurnKind::kClose;
+  if (!turns_.empty()) size.first_us = turns_.front().at_us;
   return size;
 }
 
@@ -68,7 +72,8 @@ Status MemoryStore::begin_journal_anew() {
 Result<Contents> MemoryStore::load() {
   return Contents{values_of(jobs_),      values_of(attempts_),
                   values_of(instances_), values_of(intents_),
-                  values_of(peaks_),     events_.empty() ? 0 : events_.back().sequence};
+                  values_of(peaks_),     events_.empty() ? 0 : events_.back().sequence,
+                  values_of(gpus_),      values_of(totals_)};
 }
 
 Result<std::vector<EventRow>> MemoryStore::events(JobNumber job, std::size_t most) {

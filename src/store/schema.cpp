@@ -34,7 +34,8 @@ bool make_all(sqlite3* database, const std::tuple<Table...>*) {
 }
 
 // Tables and columns that are not there yet are made; version 1 had no table of peaks, version 2 no
-// journal, version 3 neither outcomes nor causes of stops.
+// journal, version 3 neither outcomes nor causes of stops, version 4 nothing that
+// steers the queue and no totals.
 Status move_up(sqlite3* database, const std::string& path) {
   bool good = execute(database, "BEGIN EXCLUSIVE");
   good = good && make_all(database, static_cast<Tables*>(nullptr));

@@ -11,7 +11,7 @@ namespace partita::store {
 
 // Written into the file, so that a newer program knows an older file and an older program refuses a
 // newer one. Raise it with every column; older files get it when they are opened.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 // Older than this cannot be opened any more.
 inline constexpr int kSchemaVersionMin = 1;
 // "PRTA": tells our files from other SQLite databases. Values are on disk.

@@ -16,12 +16,17 @@
 #include <utility>
 
 #include "base/failpoint.h"
+#include "base/fd.h"
 #include "store/journal_base.h"
 #include "store/schema.h"
 #include "store/table.h"
 
 namespace partita::store {
 namespace {
+
+bool is_want_of_space(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
 
 // The lock of the folder: held as long as the process lives, whatever kills it.
 class FolderLock {
@@ -46,10 +51,13 @@ class FolderLock {
                       folder, size > 0 ? pid.data() : "unknown")};
     }
     const std::string own = std::to_string(::getpid());
-    const bool told = ::ftruncate(fd_, 0) == 0 &&
-                      ::pwrite(fd_, own.data(), own.size(), 0) == static_cast<ssize_t>(own.size());
-    if (!told) return Error{fmt::format("{} cannot be written: {}", path, std::strerror(errno))};
-    return {};
+    // Over what is there, which takes no space. A full disk keeps nobody from looking at his jobs:
+    // the lock holds without the number.
+    const bool told =
+        ::pwrite(fd_, own.data(), own.size(), 0) == static_cast<ssize_t>(own.size()) &&
+        ::ftruncate(fd_, static_cast<off_t>(own.size())) == 0;
+    if (told || is_want_of_space(errno)) return {};
+    return Error{fmt::format("{} cannot be written: {}", path, std::strerror(errno))};
   }
 
  private:
@@ -90,7 +98,7 @@ struct Statements {
   Statement begin, commit, rollback;
   Statement forget_attempts, forget_events;
   Statement events_of_job, events_of_all, last_event;
-  Statement turns_from, turns_sum, last_turn, first_turn, drop_turns, set_first_turn;
+  Statement turns_from, turns_sum, last_turn, first_turn, first_time, drop_turns, set_first_turn;
 };
 
 struct StatementText {
@@ -119,6 +127,9 @@ std::vector<StatementText> statement_texts() {
       {&Statements::turns_sum, "SELECT coalesce(sum(length(CAST(inputs AS BLOB))),0) FROM turns"},
       {&Statements::last_turn, "SELECT number, kind FROM turns ORDER BY number DESC LIMIT 1"},
       {&Statements::first_turn, "SELECT first FROM journal"},
+      {&Statements::first_time,
+       "SELECT coalesce(min(at_us),0) FROM turns WHERE number IN "
+       "(SELECT min(number) FROM turns)"},
       {&Statements::drop_turns, "DELETE FROM turns"},
       {&Statements::set_first_turn, "UPDATE journal SET first=?"},
   };
@@ -135,6 +146,8 @@ class SqliteStore : public Store {
 
   Status open(const std::string& folder, const OpenOptions& options);
   Status commit(const Batch& batch) override;
+  bool out_of_space() const override { return out_of_space_; }
+  Status reserve(std::uint64_t bytes) override;
   Result<Contents> load() override;
   Result<std::vector<EventRow>> events(JobNumber job, std::size_t most) override;
   Result<JournalSize> journal_size() override;
@@ -177,6 +190,10 @@ class SqliteStore : public Store {
     return sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
   }
   Status check_whole_file();
+  // The sentence for a write that failed; nothing of it stays.
+  Error not_written();
+  // Statements are run, and rolled back where that fails.
+  bool in_transaction(const auto& statements);
 
   FolderLock lock_;
   std::string folder_;
@@ -185,6 +202,8 @@ class SqliteStore : public Store {
   Statements sql_;
   Tables tables_;
   bool failed_ = false;
+  bool out_of_space_ = false;
+  bool base_missing_ = false;  // it could not be made yet for want of space
 };
 
 SqliteStore::~SqliteStore() {
@@ -219,7 +238,10 @@ Status SqliteStore::open(const std::string& folder, const OpenOptions& options) 
   }
   const Status present = bring_to_present(database_, path_);
   if (!present) return present;
-  if (!execute(kForgetOldEvents)) return damaged(path_, why());
+  if (!execute(kForgetOldEvents)) {
+    const Error error = not_written();
+    if (!out_of_space_) return damaged(path_, error.message);
+  }
   bool prepared =
       std::apply([this](auto&... table) { return (table.prepare(database_) && ...); }, tables_);
   for (const StatementText& text : statement_texts()) {
@@ -228,7 +250,9 @@ Status SqliteStore::open(const std::string& folder, const OpenOptions& options) 
   }
   if (!prepared) return damaged(path_, why());
   FAILPOINT(store_opened);
-  return options.has_journal ? finish_base() : Status{};
+  const Status based = options.has_journal ? finish_base() : Status{};
+  base_missing_ = !based.ok() && out_of_space_;
+  return base_missing_ ? Status{} : based;
 }
 
 Status SqliteStore::check_whole_file() {
@@ -264,7 +288,8 @@ bool SqliteStore::write(const Batch& batch) {
   }
   good = good && put(batch.intents);
   FAILPOINT(store_intents_written);
-  good = good && put(batch.events) && put(batch.peaks);
+  good = good && put(batch.events) && put(batch.peaks) && put(batch.gpus);
+  good = good && put(batch.totals);
   FAILPOINT(store_events_written);
   good = good && put(batch.turns);
   FAILPOINT(store_turns_written);
@@ -274,17 +299,47 @@ bool SqliteStore::write(const Batch& batch) {
 Status SqliteStore::commit(const Batch& batch) {
   if (failed_) return Error{fmt::format("the store {} failed before and is closed", path_)};
   if (batch.empty()) return {};
-  bool good = sql_.begin.run();
-  FAILPOINT(store_begin);
-  good = good && write(batch);
-  FAILPOINT(store_commit);
-  good = good && sql_.commit.run();
+  const bool good = in_transaction([&] {
+    FAILPOINT(store_begin);
+    const bool written = write(batch);
+    FAILPOINT(store_commit);
+    return written;
+  });
   FAILPOINT(store_committed);
   if (good) return {};
-  failed_ = true;
-  const std::string reason = why();
-  if (sqlite3_get_autocommit(database_) == 0) sql_.rollback.run();
-  return Error{fmt::format("the store {} cannot be written: {}", path_, reason)};
+  Error error = not_written();
+  failed_ = !out_of_space_;
+  return error;
+}
+
+bool SqliteStore::in_transaction(const auto& statements) {
+  return sql_.begin.run() && statements() && sql_.commit.run();
+}
+
+// Frames of a transaction that did not fit are behind the end of the log as SQLite knows it, and
+// the next transaction is written over them.
+Error SqliteStore::not_written() {
+  const int code = sqlite3_errcode(database_) & 0xff;
+  const bool of_disk = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  out_of_space_ =
+      code == SQLITE_FULL || (of_disk && is_want_of_space(sqlite3_system_errno(database_)));
+  Error error{fmt::format("the store {} cannot be written: {}", path_, why())};
+  if (sqlite3_get_autocommit(database_) != 0) return error;
+  if (!sql_.rollback.run()) out_of_space_ = false;
+  return error;
+}
+
+// Behind the end of the log: SQLite writes over it as the log grows, and never cuts it.
+Status SqliteStore::reserve(std::uint64_t bytes) {
+  const std::string log = path_ + "-wal";
+  const Fd fd(::open(log.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (fd.get() >= 0 &&
+      ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) {
+    return {};
+  }
+  out_of_space_ = is_want_of_space(errno);
+  return Error{
+      fmt::format("{} MiB cannot be reserved for {}: {}", bytes >> 20U, log, std::strerror(errno))};
 }
 
 template <typename Row>
@@ -323,6 +378,8 @@ Result<Contents> SqliteStore::load() {
   if (read.ok()) read = read_all(contents.instances);
   if (read.ok()) read = read_all(contents.intents);
   if (read.ok()) read = read_all(contents.peaks);
+  if (read.ok()) read = read_all(contents.gpus);
+  if (read.ok()) read = read_all(contents.totals);
   if (!read) return read.error();
   const auto last = number_of(sql_.last_event);
   if (!last) return damaged(path_, why());
@@ -360,6 +417,8 @@ Result<Store::JournalSize> SqliteStore::journal_size() {
     size.closed = static_cast<TurnKind>(sql_.last_turn.integer()) == TurnKind::kClose;
   }
   sql_.last_turn.reset();
+  size.closed = size.closed || base_missing_;
+  size.first_us = number_of(sql_.first_time).value_or(0);
   return size;
 }
 
@@ -388,10 +447,13 @@ Result<Contents> SqliteStore::journal_base() {
 Status SqliteStore::begin_journal_anew() {
   const Result<JournalSize> size = journal_size();
   if (!size) return size.error();
-  const bool gone = sql_.begin.run() && sql_.drop_turns.run() &&
-                    sql_.set_first_turn.bind(size->last_turn + 1).run() && sql_.commit.run();
-  if (!gone) return Error{fmt::format("the store {} cannot be written: {}", path_, why())};
-  return finish_base();
+  const bool gone = in_transaction(
+      [&] { return sql_.drop_turns.run() && sql_.set_first_turn.bind(size->last_turn + 1).run(); });
+  if (!gone) return not_written();
+  base_missing_ = true;
+  const Status based = finish_base();
+  base_missing_ = !based.ok();
+  return based;
 }
 
 // Before the first turn is written the store is its own base, so that a copy that was not finished
@@ -402,7 +464,10 @@ Status SqliteStore::finish_base() {
   if (*first == 1 || ::access(base_folder(folder_, *first).c_str(), F_OK) == 0) return {};
   const bool written = sql_.last_turn.next();
   sql_.last_turn.reset();
-  return written ? Status{} : make_base(database_, folder_, *first);
+  if (written) return {};
+  const Status made = make_base(database_, folder_, *first);
+  if (!made) not_written();  // says whether there was no space
+  return made;
 }
 
 }  // namespace

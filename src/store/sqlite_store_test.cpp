@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -255,9 +256,30 @@ INSERT INTO attempts VALUES(1,1,1,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,0,
   0,-5010720361843248151);
 PRAGMA user_version=4;
 )";
+// Version 5: what steers the queue, and totals. Rows that do not use it keep their sums.
+constexpr const char* kVersion5 = R"(
+DROP TABLE jobs;
+DROP TABLE progress;
+CREATE TABLE jobs(id INTEGER PRIMARY KEY, submitted_us INTEGER NOT NULL, uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, spec TEXT NOT NULL,
+  array_job INTEGER NOT NULL DEFAULT 0, array_index INTEGER NOT NULL DEFAULT 0,
+  sum INTEGER NOT NULL);
+CREATE TABLE progress(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  need_gib REAL NOT NULL, changed_us INTEGER NOT NULL, reason TEXT NOT NULL,
+  stop_cause INTEGER NOT NULL DEFAULT 0, held INTEGER NOT NULL DEFAULT 0, sum INTEGER NOT NULL);
+CREATE TABLE gpus(gpu TEXT NOT NULL, drained INTEGER NOT NULL, changed_us INTEGER NOT NULL,
+  reason TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY(gpu)) WITHOUT ROWID;
+CREATE TABLE totals(uid INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
+  sum INTEGER NOT NULL, PRIMARY KEY(uid, name)) WITHOUT ROWID;
+INSERT INTO jobs VALUES(1,1700000000000000,1000,100,'train','k1','a spec',0,0,
+  5067931451946739226);
+INSERT INTO progress VALUES(1,2,1,4.5,1700000000000005,'it''s running',0,0,3292713260177074294);
+PRAGMA user_version=5;
+)";
 // The same job later.
 constexpr const char* kVersion4Rows = R"(
-REPLACE INTO progress VALUES(1,3,2,4.5,1700000000000005,'preempted',1,6694820401792842210);
+REPLACE INTO progress(id,state,attempt,need_gib,changed_us,reason,stop_cause,sum)
+  VALUES(1,3,2,4.5,1700000000000005,'preempted',1,6694820401792842210);
 REPLACE INTO attempts VALUES(1,1,3,'GPU-1','MIG-1','1g.5gb',3,1700000000000003,1700000000000004,-1,
   0,1.25,77.5,'lost: its process vanished',5,2590731073083164644);
 )";
@@ -336,7 +358,7 @@ std::string everything_in(const std::string& path) {
     return 0;
   };
   for (const std::string table : {"jobs", "progress", "attempts", "instances", "intents", "events",
-                                  "peaks", "turns", "journal"}) {
+                                  "peaks", "turns", "gpus", "journal", "totals"}) {
     for (const std::string& sql :
          {"PRAGMA table_info(" + table + ")", "PRAGMA index_list(" + table + ")",
           "SELECT wr FROM pragma_table_list WHERE name='" + table + "'",
@@ -348,12 +370,12 @@ std::string everything_in(const std::string& path) {
   return text;
 }
 
-TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion4) {
+TEST(SqliteStore, AFileThatIsMadeTodayIsOneOfVersion5) {
   TemporaryFolder today;
   ASSERT_TRUE(opened(today.path())->commit(version3_rows()).ok());
   TemporaryFolder then;
   run_sql(store_file(then.path()),
-          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows + kVersion4);
+          std::string(kVersion1) + kVersion2 + kVersion3 + kVersion3Rows + kVersion4 + kVersion5);
   EXPECT_EQ(everything_in(store_file(today.path())), everything_in(store_file(then.path())));
 
   Batch later;
@@ -434,6 +456,30 @@ TEST(SqliteStore, FlippedBitsAreRefusedOrHarmless) {
     fs::remove(sample.file() + "-wal");
     expect_whole_or_refused(sample, "byte " + std::to_string(at));
   }
+}
+
+TEST(SqliteStore, WhatIsReservedForTheLogIsOfTheDiskBeforeItIsWritten) {
+  const test::TemporaryFolder folder;
+  const auto store = open_store(folder.path(), {});
+  ASSERT_TRUE(store.ok());
+  constexpr std::uint64_t kBytes = 8U << 20U;
+  const Status reserved = (*store)->reserve(kBytes);
+  if (!reserved) GTEST_SKIP() << reserved.error().message;
+  struct stat log {};
+  ASSERT_EQ(::stat((store_file(folder.path()) + "-wal").c_str(), &log), 0);
+  EXPECT_GE(static_cast<std::uint64_t>(log.st_blocks) * 512, kBytes);
+  EXPECT_LT(static_cast<std::uint64_t>(log.st_size), kBytes) << "SQLite does not see it";
+  Rng rng(5);
+  std::int64_t jobs = 0;
+  std::int64_t events = 0;
+  std::int64_t turns = 0;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE((*store)->commit(test::random_batch(rng, jobs, events, turns)).ok());
+  }
+  struct stat later {};
+  ASSERT_EQ(::stat((store_file(folder.path()) + "-wal").c_str(), &later), 0);
+  EXPECT_GT(later.st_size, log.st_size);
+  EXPECT_EQ(later.st_blocks, log.st_blocks);
 }
 
 }  // namespace

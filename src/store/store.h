@@ -29,6 +29,7 @@ enum class StopCause : std::int64_t {
   kPreempted = 1,  // for another job or another layout, after its checkpoint command
   kMemory = 2,     // it is projected to outgrow its slice
   kDevice = 3,     // its slice or its GPU failed or is gone
+  kRequeued = 4,   // somebody asked for it
 };
 
 // How an attempt ended.
@@ -41,6 +42,9 @@ enum class AttemptOutcome : std::int64_t {
   kLost = 5,  // its process or its machine vanished
 };
 
+// Who keeps a job from starting.
+enum class Held : std::int64_t { kNo = 0, kByOwner = 1, kByAdmin = 2 };
+
 // What changes during the life of a job.
 struct JobProgress {
   JobNumber id;
@@ -50,6 +54,7 @@ struct JobProgress {
   std::int64_t changed_us = 0;
   std::string reason;  // why it is in that state
   StopCause stop_cause = StopCause::kNone;
+  Held held = Held::kNo;
 
   static constexpr Table kTable{"progress"};
   static void fields(auto& row, auto&& visit) {
@@ -57,6 +62,7 @@ struct JobProgress {
                 row.need_gib, "changed_us", row.changed_us, "reason", row.reason);
     visit(Field{.name = "stop_cause", .encoding = Encoding::kNamed, .digest = false},
           row.stop_cause);
+    visit(Field{.name = "held", .encoding = Encoding::kNamed}, row.held);
   }
   bool operator==(const JobProgress&) const = default;
 };
@@ -67,13 +73,19 @@ struct JobRow {
   std::int64_t uid = 0;
   std::int64_t gid = 0;
   std::string name;
-  std::string key;   // of the submission; the same key of one owner is the same job
-  std::string spec;  // what to run, as the owner of the store writes it
+  std::string key;               // of the submission; the same key of one owner is the same job
+  std::string spec;              // what to run, as the owner of the store writes it
+  JobNumber array_job;           // the first of its array; kNoJob: it is in none
+  std::int64_t array_index = 0;  // from 0
 
   static constexpr Table kTable{"jobs", 1, true};
   static void fields(auto& row, auto&& visit) {
     visit_named(visit, "progress", row.progress, "submitted_us", row.submitted_us, "uid", row.uid,
                 "gid", row.gid, "name", row.name, "key", row.key, "spec", row.spec);
+    // Digests of older journals lack them.
+    visit(Field{.name = "array_job", .encoding = Encoding::kNamed, .digest = false}, row.array_job);
+    visit(Field{.name = "array_index", .encoding = Encoding::kNamed, .digest = false},
+          row.array_index);
   }
   bool operator==(const JobRow&) const = default;
 };
@@ -166,6 +178,34 @@ struct PeakRow {
   bool operator==(const PeakRow&) const = default;
 };
 
+// A GPU that an operator drained, or resumed.
+struct GpuRow {
+  std::string gpu;  // its UUID
+  std::int64_t drained = 0;
+  std::int64_t changed_us = 0;
+  std::string reason;
+
+  static constexpr Table kTable{"gpus"};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "gpu", row.gpu, "drained", row.drained, "changed_us", row.changed_us,
+                "reason", row.reason);
+  }
+  bool operator==(const GpuRow&) const = default;
+};
+
+// What was counted since the store was made, by user, in the words of whoever counts.
+struct TotalRow {
+  std::int64_t uid = 0;
+  std::string name;
+  double value = 0;
+
+  static constexpr Table kTable{"totals", 2};
+  static void fields(auto& row, auto&& visit) {
+    visit_named(visit, "uid", row.uid, "name", row.name, "value", row.value);
+  }
+  bool operator==(const TotalRow&) const = default;
+};
+
 // One turn of the daemon as it was taken, for a replay.
 enum class TurnKind : std::int64_t {
   kStep = 0,
@@ -210,8 +250,10 @@ struct Batch {
   std::vector<IntentRow> met_intents;  // by kind and subject
   std::vector<EventRow> events;
   std::vector<PeakRow> peaks;
+  std::vector<GpuRow> gpus;
   std::vector<JobNumber> forgotten_jobs;  // with their attempts and events
   std::vector<TurnRow> turns;
+  std::vector<TotalRow> totals = {};
 
   static void fields(auto& batch, auto&& visit) {
     visit_named(visit, "new_jobs", batch.new_jobs, "progress", batch.progress, "attempts",
@@ -219,7 +261,9 @@ struct Batch {
                 batch.gone_instances, "intents", batch.intents, "met_intents", batch.met_intents,
                 "events", batch.events, "peaks", batch.peaks, "forgotten_jobs",
                 batch.forgotten_jobs);
+    visit(Field{.name = "gpus", .encoding = Encoding::kNamed}, batch.gpus);
     visit(Field{.name = "turns", .digest = false}, batch.turns);
+    visit(Field{.name = "totals", .digest = false}, batch.totals);  // older journals lack them
   }
 
   bool empty() const {
@@ -238,6 +282,8 @@ struct Contents {
   std::vector<IntentRow> intents;
   std::vector<PeakRow> peaks;
   std::int64_t last_event = 0;
+  std::vector<GpuRow> gpus;
+  std::vector<TotalRow> totals = {};
 
   bool operator==(const Contents&) const = default;
 };
@@ -246,9 +292,15 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Durable when it returns. After an error the store is not used again: what is on disk is the
-  // state before the batch or after it, and only opening it anew tells.
+  // Durable when it returns. After an error for want of space nothing of the batch is there, and it
+  // may be tried again. After any other the store is not used again: what is on disk is the state
+  // before the batch or after it, and only opening it anew tells.
   virtual Status commit(const Batch& batch) = 0;
+  // Whether the last call that failed did so for want of space.
+  virtual bool out_of_space() const = 0;
+  // Takes so many bytes of the disk for commits to come, so that a disk that others fill does not
+  // end them. Again is no harm. An error: there is not so much, or it cannot be done here.
+  virtual Status reserve(std::uint64_t bytes) = 0;
 
   virtual Result<Contents> load() = 0;
   // In order of sequence, the latest `most` of a job, or of all jobs when it is kNoJob.
@@ -260,6 +312,7 @@ class Store {
     std::int64_t last_turn = 0;  // 0: none was ever written
     std::int64_t bytes = 0;      // of inputs
     bool closed = false;         // nothing may follow the last turn
+    std::int64_t first_us = 0;   // when the first turn that is there was taken; 0: there is none
   };
   virtual Result<JournalSize> journal_size() = 0;
   // In order, from the number on.

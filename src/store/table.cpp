@@ -22,7 +22,7 @@ std::string definition(const Column& column) {
 
 // A table with a key of one number is kept by it; others by their key as well, without a number.
 std::string create_sql(const Table& table, const std::vector<Column>& columns) {
-  const bool by_number = table.keys == 1;
+  const bool by_number = table.keys == 1 && columns.front().type == "INTEGER";
   std::string sql = fmt::format("CREATE TABLE {}(", table.name);
   for (const Column& column : columns) {
     const bool key = by_number && &column == &columns.front();

@@ -128,8 +128,8 @@ bool TableOf<Row>::prepare(sqlite3* database) {
 }
 
 // All of them, the journal's own number aside.
-using Tables =
-    std::tuple<TableOf<JobRow>, TableOf<JobProgress>, TableOf<AttemptRow>, TableOf<InstanceRow>,
-               TableOf<IntentRow>, TableOf<EventRow>, TableOf<PeakRow>, TableOf<TurnRow>>;
+using Tables = std::tuple<TableOf<JobRow>, TableOf<JobProgress>, TableOf<AttemptRow>,
+                          TableOf<InstanceRow>, TableOf<IntentRow>, TableOf<EventRow>,
+                          TableOf<PeakRow>, TableOf<TurnRow>, TableOf<GpuRow>, TableOf<TotalRow>>;
 
 }  // namespace partita::store

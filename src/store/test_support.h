@@ -47,7 +47,8 @@ inline JobProgress random_progress(Rng& rng, std::int64_t id) {
           .need_gib = rng.uniform(0, 80),
           .changed_us = static_cast<std::int64_t>(rng.next() >> 2),
           .reason = random_text(rng, 20),
-          .stop_cause = static_cast<StopCause>(rng.below(4))};
+          .stop_cause = static_cast<StopCause>(rng.below(5)),
+          .held = static_cast<Held>(rng.below(3))};
 }
 
 inline AttemptRow random_attempt(Rng& rng, std::int64_t job) {
@@ -86,6 +87,8 @@ inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, st
     row.name = random_text(rng, 12);
     row.key = random_text(rng, 12);
     row.spec = random_text(rng, 300);
+    row.array_job = {static_cast<std::int64_t>(rng.below(3))};
+    row.array_index = static_cast<std::int64_t>(rng.below(3));
     batch.new_jobs.push_back(row);
   }
   const auto any_job = [&] {
@@ -105,7 +108,9 @@ inline Batch random_batch(Rng& rng, std::int64_t& jobs, std::int64_t& events, st
     }
     const IntentRow intent{rng.below(2) == 0 ? "create" : "launch", gpu, known};
     (rng.below(2) == 0 ? batch.intents : batch.met_intents).push_back(intent);
+    batch.gpus.push_back({gpu, static_cast<std::int64_t>(rng.below(2)), 1, "why"});
     batch.peaks.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
+    batch.totals.push_back({static_cast<std::int64_t>(rng.below(3)), gpu, rng.uniform(0, 80)});
   }
   for (std::uint64_t i = rng.below(5); i > 0; --i) {
     batch.events.push_back({++events,

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -19,8 +22,12 @@ struct Plan {
   int calls = 0;
   int failing = 0;  // 0: none
   int code = SQLITE_IOERR;
+  int lasting = 1;  // so many calls, one after the other
 
-  int fails() { return ++calls == failing ? code : SQLITE_OK; }
+  int fails() {
+    ++calls;
+    return calls >= failing && calls < failing + lasting && failing > 0 ? code : SQLITE_OK;
+  }
 };
 Plan plan;
 
@@ -125,6 +132,11 @@ int delete_file(sqlite3_vfs* vfs, const char* name, int sync) {
   return system->xDelete(system, name, sync);
 }
 
+// A file that cannot be opened has its reason here only.
+int last_error(sqlite3_vfs*, int, char*) {
+  return plan.code == SQLITE_FULL ? ENOSPC : EIO;
+}
+
 // The default as long as it lives.
 class TorturedDisk {
  public:
@@ -134,6 +146,7 @@ class TorturedDisk {
     vfs_.pAppData = system_;
     vfs_.xOpen = open_file;
     vfs_.xDelete = delete_file;
+    vfs_.xGetLastError = last_error;
     sqlite3_vfs_register(&vfs_, 1);
   }
   ~TorturedDisk() { sqlite3_vfs_unregister(&vfs_); }
@@ -207,6 +220,110 @@ void torture(int code) {
         << "call " << failing << ", " << acknowledged << " acknowledged";
     EXPECT_TRUE((*store)->journal_base().ok()) << "call " << failing;
   }
+}
+
+// What somebody would find who copied the folder, or whose machine went down now.
+Contents found_in_copy(const std::string& folder) {
+  const Plan before = std::exchange(plan, Plan{});
+  const test::TemporaryFolder copy;
+  std::filesystem::copy(folder, copy.path() + "/state", std::filesystem::copy_options::recursive);
+  const auto store = open_store(copy.path() + "/state", {});
+  EXPECT_TRUE(store.ok());
+  Contents contents = *(*store)->load();
+  plan = before;
+  return contents;
+}
+
+// Commits everything, each batch until it is taken. How often one had to be tried again.
+int commit_all(const std::string& folder, Store& store, const std::vector<Batch>& batches) {
+  int tries = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    for (bool checked = false;; checked = true, ++tries) {
+      const Status committed = store.commit(batches[i]);
+      if (committed.ok()) break;
+      EXPECT_TRUE(store.out_of_space()) << committed.error().message;
+      if (!store.out_of_space()) return tries;
+      // It can be read meanwhile.
+      EXPECT_EQ(*store.load(), after(batches, i));
+      if (checked) continue;
+      const Contents copied = found_in_copy(folder);
+      EXPECT_TRUE(copied == after(batches, i) || copied == after(batches, i + 1));
+    }
+  }
+  return tries;
+}
+
+TEST(Torture, ADiskThatIsFullForAWhileLosesNothingAndTheStoreGoesOn) {
+  const TorturedDisk disk;
+  const std::vector<Batch> batches = script();
+  int calls_of_opening = 0;
+  int calls = 0;
+  {
+    const test::TemporaryFolder folder;
+    plan = Plan{};
+    const auto store = open_store(folder.path(), {});
+    calls_of_opening = plan.calls;
+    ASSERT_EQ(commit_all(folder.path(), **store, batches), 0);
+    calls = plan.calls;
+  }
+  ASSERT_GT(calls, calls_of_opening + 20);
+  int tries = 0;
+  for (int failing = calls_of_opening + 1; failing <= calls; ++failing) {
+    SCOPED_TRACE(failing);
+    const test::TemporaryFolder folder;
+    plan = Plan{};
+    {
+      const auto store = open_store(folder.path(), {});
+      ASSERT_TRUE(store.ok());
+      plan = Plan{plan.calls, failing, SQLITE_FULL, 1 + failing % 7};
+      tries += commit_all(folder.path(), **store, batches);
+      EXPECT_EQ(*(*store)->load(), after(batches, batches.size()));
+      plan = Plan{};
+    }
+    const auto again = open_store(folder.path(), {});
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(*(*again)->load(), after(batches, batches.size()));
+  }
+  EXPECT_GT(tries, calls - calls_of_opening);
+}
+
+// From the call that fails on there is no space. Whether the journal is closed then: its turns are
+// gone, and the copy that is to be the base of those to come could not be made.
+bool closed_without_space(int failing) {
+  const std::vector<Batch> batches = script();
+  const Contents all = after(batches, batches.size());
+  const test::TemporaryFolder folder;
+  plan = Plan{};
+  bool closed = false;
+  {
+    const auto store = open_store(folder.path(), {});
+    EXPECT_EQ(commit_all(folder.path(), **store, batches), 0);
+    plan = Plan{0, failing, SQLITE_FULL, 1'000};
+    EXPECT_FALSE((*store)->begin_journal_anew().ok());
+    EXPECT_TRUE((*store)->out_of_space());
+    EXPECT_EQ(*(*store)->load(), all);
+    closed = (*store)->journal_size()->closed;
+    plan = Plan{};
+  }
+  const auto again = open_store(folder.path(), {});
+  EXPECT_TRUE(again.ok());
+  EXPECT_EQ(*(*again)->load(), all);
+  EXPECT_TRUE((*again)->begin_journal_anew().ok());
+  EXPECT_FALSE((*again)->journal_size()->closed);
+  EXPECT_EQ(*(*again)->journal_base(), all);
+  return closed;
+}
+
+TEST(Torture, AJournalThatHasNoSpaceForItsBaseIsClosedAndTheStoreOpensAllTheSame) {
+  const TorturedDisk disk;
+  int closed = 0;
+  constexpr int kCalls = 12;
+  for (int failing = 1; failing <= kCalls; ++failing) {
+    SCOPED_TRACE(failing);
+    if (closed_without_space(failing)) ++closed;
+  }
+  EXPECT_GT(closed, 0);
+  EXPECT_LT(closed, kCalls) << "the turns stay where there is no space to drop them";
 }
 
 TEST(Torture, EveryCallFailsOnceWithAnError) {

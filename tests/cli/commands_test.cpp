@@ -228,7 +228,13 @@ TEST_F(Commands, VersionCompletionAndManAnswer) {
     EXPECT_GT(out_of(std::string("completion ") + shell).size(), 1'000U);
   }
   EXPECT_TRUE(out_of("man").starts_with(".TH PARTITA 1"));
-  EXPECT_EQ(run("help --json").json().size(), 32U);
+  const auto verbs = run("help --json").json();
+  const std::string reference = out_of("help --markdown");
+  for (const auto& verb : verbs) {
+    const std::string name = verb["verb"];
+    EXPECT_NE(reference.find("](#" + name + ")"), std::string::npos) << name;
+  }
+  EXPECT_GT(verbs.size(), 30U);
   EXPECT_EQ(out_of(""), out_of("--help"));
   EXPECT_EQ(out_of("help simulate"), out_of("simulate --help"));
 }

@@ -30,15 +30,20 @@ bool reachable(JobState from, JobState to) {
 
 // What wants a step at once after a step would never sleep.
 void World::check_rest() {
+  if (unwritten_) return;  // it is not asked
   const auto wake = controller_->next_wake();
   if (wake && *wake <= now_) wrong("the controller does not rest; " + description());
 }
 
 void World::check_step() {
+  // What the controller believes is not the truth before it is written, and nobody was told.
+  if (unwritten_) return check_slices();
   check_jobs();
   check_claims();
+  check_totals();
   check_slices();
   check_processes();
+  check_drains();
   if (step_ % 20 == 0) check_store();
 }
 
@@ -49,7 +54,8 @@ void World::check_jobs() {
     if (job == nullptr) return wrong(fmt::format("job {} is lost", id));
     const auto before = seen_.find(id);
     if (before != seen_.end() && before->second != job->state() &&
-        !reachable(before->second, job->state())) {
+        (!reachable(before->second, job->state()) ||
+         (control::has_ended(before->second) && !requeued_.contains(id)))) {
       wrong(fmt::format("job {} went from {} to {}", id, control::name_of(before->second),
                         control::name_of(job->state())));
     }
@@ -59,8 +65,12 @@ void World::check_jobs() {
         last->second.exit_code == 143) {
       wrong(fmt::format("job {} was stopped by us and is failed", id));
     }
+    if (job->state() == JobState::kFailed && last != processes_.end() && last->second.no_space) {
+      wrong(fmt::format("job {} had no space to begin and is failed", id));
+    }
     const bool should_be_done = truth_of(id).succeeded && control::has_ended(job->state());
-    if (should_be_done && job->state() != JobState::kDone && !cancelled_.contains(id)) {
+    const bool left_alone = !cancelled_.contains(id) && !requeued_.contains(id);
+    if (should_be_done && job->state() != JobState::kDone && left_alone) {
       // A stop may have come too late; but then its success was seen, unless the machine went down.
       if (!faults_.reboots && !faults_.gpus_lost && !faults_.slices_vanish) {
         wrong(fmt::format("job {} succeeded and is {}", id, control::name_of(job->state())));
@@ -76,16 +86,72 @@ void World::check_jobs() {
       }
     }
     keys.insert(job.key);
-    for (std::size_t i = 1; i < job.attempts.size(); ++i) {
-      const auto& last = job.attempts[i - 1];
-      const auto of = [&](const std::string& name) {
-        return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
-      };
-      if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", id));
-      if (last.outcome == store::AttemptOutcome::kOutOfMemory &&
-          of(job.attempts[i].profile) <= of(last.profile)) {
-        wrong(fmt::format("job {} was out of memory and is given no more", id));
-      }
+    check_attempts(job);
+  }
+}
+
+// I16: what succeeded does not run again, what ran out of memory gets more, and a job that is not
+// to be started again is not, unless somebody asked for it.
+void World::check_attempts(const control::Job& job) {
+  if (requeued_.contains(job.id)) return;
+  const auto of = [&](const std::string& name) {
+    return model_->profiles[*mig::parse_profile(*model_, name)].memory_gib;
+  };
+  for (std::size_t i = 1; i < job.attempts.size(); ++i) {
+    const auto& last = job.attempts[i - 1];
+    if (last.exit_code == 0) wrong(fmt::format("job {} succeeded and runs again", job.id));
+    if (last.outcome == store::AttemptOutcome::kOutOfMemory &&
+        of(job.attempts[i].profile) <= of(last.profile)) {
+      wrong(fmt::format("job {} was out of memory and is given no more", job.id));
+    }
+    if (job.spec.no_requeue && last.outcome != store::AttemptOutcome::kNotStarted) {
+      wrong(fmt::format("job {} is not to be started again and is", job.id));
+    }
+  }
+}
+
+// What was counted never shrinks, whatever crashes and however many jobs are forgotten; and of
+// every job that ended one was counted.
+void World::check_totals() {
+  std::map<control::JobState, double> ended;
+  for (const auto& [key, value] : controller_->totals().all()) {
+    double& before = counted_[key];
+    if (value < before) wrong(fmt::format("the total {} of {} shrank", key.second, key.first));
+    before = value;
+    if (!key.second.starts_with("ended.")) continue;
+    ended[*control::job_state_of(std::string_view(key.second).substr(6))] += value;
+  }
+  for (std::size_t i = 0; i < control::kJobStates; ++i) {
+    const auto state = static_cast<JobState>(i);
+    if (!control::has_ended(state)) continue;
+    if (ended[state] < static_cast<double>(controller_->count(state))) {
+      wrong(fmt::format("jobs ended as {} without being counted", control::name_of(state)));
+    }
+  }
+}
+
+// What one request for several jobs says is stopped is, and what it refuses had ended before or is
+// somebody else's, and only then.
+void World::check_cancelled(const control::Reply& reply) {
+  if (reply.kind != control::Reply::Kind::kSomeCancelled) return;
+  const std::uint32_t caller = cancellers_.at(reply.ticket);
+  for (const JobNumber id : reply.jobs) {
+    const control::Job* job = controller_->find(id);
+    if (job != nullptr && job->owner.uid != caller) {
+      wrong(fmt::format("job {} was cancelled by another user", id));
+    }
+    const bool stopped = job == nullptr || job->state() == JobState::kCancelled ||
+                         job->state() == JobState::kCancelling;
+    if (!stopped) wrong(fmt::format("job {} was said to be cancelled", id));
+  }
+  for (const control::Refusal& refusal : reply.refused) {
+    const control::Job* job = controller_->find(refusal.job);
+    const bool others = job != nullptr && job->owner.uid != caller;
+    if (others != (refusal.kind == control::Refusal::Kind::kForbidden)) {
+      wrong(fmt::format("job {} is refused for another reason", refusal.job));
+    }
+    if (job != nullptr && !others && !control::has_ended(job->state())) {
+      wrong(fmt::format("job {} is not cancelled: {}", refusal.job, refusal.message));
     }
   }
 }

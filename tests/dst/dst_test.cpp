@@ -111,9 +111,60 @@ TEST(Dst, EveryPromiseHoldsWhereUsersShare) {
   EXPECT_GT(reserved, (last - first) / 10);
 }
 
+TEST(Dst, EveryPromiseHoldsOnADiskThatFillsUp) {
+  std::size_t accepted = 0;
+  std::size_t unwritten = 0;
+  std::size_t refused = 0;
+  std::map<std::string, std::size_t> seen{{"disk-full", 0}, {"disk-space", 0}, {"postponed", 0}};
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kFullDisk);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    accepted += world.accepted();
+    unwritten += world.turns_unwritten();
+    refused += world.refused();
+    for (auto& [kind, sum] : seen) sum += world.count(kind);
+  }
+  RecordProperty("accepted", static_cast<int>(accepted));
+  RecordProperty("unwritten", static_cast<int>(unwritten));
+  RecordProperty("refused", static_cast<int>(refused));
+  for (const auto& [kind, sum] : seen) RecordProperty(kind, static_cast<int>(sum));
+  if (failures > 0 || count < 100) return;
+  EXPECT_GT(accepted, count * 20);
+  EXPECT_GT(unwritten, count * 10);
+  EXPECT_GT(refused, count * 5);
+  EXPECT_GT(seen["disk-full"], count * 2);
+  EXPECT_GT(seen["disk-space"], count * 2);
+  EXPECT_GT(seen["postponed"], count / 4);
+}
+
+TEST(Dst, EveryPromiseHoldsWhereTheQueueIsSteered) {
+  std::map<std::string, std::size_t> seen{{"waits", 0},      {"eligible", 0}, {"held", 0},
+                                          {"released", 0},   {"requeued", 0}, {"gpu-drained", 0},
+                                          {"gpu-resumed", 0}};
+  int failures = 0;
+  const auto [first, last] = seeds();
+  const std::uint64_t count = last - first + 1;
+  for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
+    World world(seed, Rule::kSteered);
+    const auto wrong = world.run(kSteps);
+    EXPECT_FALSE(wrong) << *wrong;
+    if (wrong) ++failures;
+    for (auto& [kind, sum] : seen) sum += world.count(kind);
+  }
+  for (const auto& [kind, sum] : seen) RecordProperty(kind, static_cast<int>(sum));
+  if (failures > 0 || count < 100) return;
+  for (const auto& [kind, sum] : seen) EXPECT_GT(sum, count / 10) << kind;
+}
+
 TEST(Dst, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= PARTITA_DST_SEEDS / 10; ++seed) {
-    for (const Rule rule : {Rule::kDrawn, Rule::kPays, Rule::kShared}) {
+    for (const Rule rule :
+         {Rule::kDrawn, Rule::kPays, Rule::kShared, Rule::kFullDisk, Rule::kSteered}) {
       World first(seed, rule);
       World second(seed, rule);
       ASSERT_FALSE(first.run(kSteps));
@@ -156,6 +207,8 @@ int status_with(control::Planted planted, std::uint64_t seeds) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       if (World(seed).run(kSteps)) ::_exit(1);
       if (World(seed, Rule::kPays).run(kSteps)) ::_exit(1);
+      if (World(seed, Rule::kSteered).run(kSteps)) ::_exit(1);
+      if (World(seed, Rule::kFullDisk).run(kSteps)) ::_exit(1);
     }
     ::_exit(0);
   }

@@ -14,7 +14,12 @@ constexpr int kSubmissionsMax = 60;
 }  // namespace
 
 World::World(std::uint64_t seed, Rule rule)
-    : rng_(seed, 1), policy_rng_(seed, 2), seed_(seed), rule_(rule) {
+    : rng_(seed, 1),
+      policy_rng_(seed, 2),
+      disk_rng_(seed, 3),
+      steer_rng_(seed, 4),
+      seed_(seed),
+      rule_(rule) {
   draw_policy();
   slices_.resize(gpu_count_);
   lost_.resize(gpu_count_);
@@ -58,6 +63,8 @@ control::Beginning World::beginning() const {
 
 void World::boot() {
   controller_.reset();  // its policies look at the model of the last beginning
+  unwritten_.reset();
+  told_space_ = true;
   begun_ = beginning();
   control::Beginning& begun = begun_;
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
@@ -128,7 +135,17 @@ bool World::perform(control::Turn turn, bool faults) {
     return false;
   }
   const Status committed = store_.commit(turn.batch);
+  if (!committed && store_.out_of_space()) {
+    ++turns_unwritten_;
+    unwritten_ = std::move(turn);
+    return true;
+  }
   if (!committed) wrong("commit: " + committed.error().message);
+  return carry_out(turn, faults);
+}
+
+// What follows once a turn is in the store.
+bool World::carry_out(const control::Turn& turn, bool faults) {
   for (const auto& progress : turn.batch.progress) {
     mix(static_cast<std::uint64_t>(progress.id.value * 16 + progress.state));
   }
@@ -141,17 +158,7 @@ bool World::perform(control::Turn turn, bool faults) {
     crash();
     return false;
   }
-  for (const control::Reply& reply : turn.replies) {
-    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
-      if (each->second.ticket != reply.ticket) continue;
-      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
-      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
-      answered_[each->first] = reply.jobs;
-      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
-      unanswered_.erase(each);
-      break;
-    }
-  }
+  take_replies(turn);
   for (const control::Effect& effect : turn.effects) {
     if (maybe_crash(faults)) {
       crash();
@@ -160,6 +167,27 @@ bool World::perform(control::Turn turn, bool faults) {
     carry_out(effect);
   }
   return true;
+}
+
+void World::take_replies(const control::Turn& turn) {
+  for (const control::Reply& reply : turn.replies) {
+    check_cancelled(reply);
+    note_drain(reply);
+    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
+      if (each->second.ticket != reply.ticket) continue;
+      if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
+        ++refused_;
+        each->second.ticket = 0;  // comes again
+        break;
+      }
+      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
+      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
+      answered_[each->first] = reply.jobs;
+      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
+      unanswered_.erase(each);
+      break;
+    }
+  }
 }
 
 void World::carry_out(const control::Effect& effect) {
@@ -194,12 +222,20 @@ void World::carry_out(const control::Effect& effect) {
 }
 
 void World::launch(const control::Launch& launch) {
+  check_start(launch.start.key.job);
+  if (controller_->drained(launch.instance.gpu)) wrong("a job starts on a GPU that is drained");
   Process& process = processes_[launch.start.key];
   if (process.begins_at != Micros{} || process.claimed) {
     wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));
   }
+  if (!told_space_) wrong("a job is started although there is no space");
   process.uuid = launch.instance.uuid;
   process.gpu = launch.instance.gpu.value;
+  if (rule_ == Rule::kFullDisk && (disk_ != Disk::kSpace || disk_rng_.below(40) == 0)) {
+    process.claimed = process.no_space = true;
+    if (disk_ == Disk::kSpace) disk_ = Disk::kLow;
+    return;
+  }
   process.begins_at = now_ + Micros{static_cast<std::int64_t>(rng_.below(50'000))};
   const std::string visible = "CUDA_VISIBLE_DEVICES=" + launch.instance.uuid;
   if (std::ranges::find(launch.start.environment, visible) == launch.start.environment.end()) {
@@ -248,6 +284,7 @@ void World::move_processes() {
     if (!process.claimed && due) {
       process.claimed = process.running = true;
       ++process.starts;
+      if (truth.succeeded) wrong(fmt::format("job {} runs again after its success", key.job));
       process.began = now_;
       process.ends = now_ + truth.length;
       const DeviceSlice* slice = slice_at(GpuId{process.gpu}, process.uuid);
@@ -286,7 +323,8 @@ launch::Report World::find(launch::AttemptKey key) {
   if (!process.claimed) {
     process.claimed = process.revoked = true;
     report.kind = launch::Report::Kind::kNotStarted;
-  } else if (process.revoked || process.refused) {
+  } else if (process.revoked || process.refused || process.no_space) {
+    // Of one that had no space there is nothing, so it is as if it had never been tried.
     report.kind = launch::Report::Kind::kNotStarted;
     report.message = process.refused ? "no such program" : "";
   } else if (process.running) {
@@ -388,6 +426,7 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
       pending.spec.deadline = now_ + Micros::seconds(static_cast<std::int64_t>(rng_.below(500)));
     }
     if (rule_ == Rule::kPays) draw_hurry(pending.spec);
+    if (rule_ == Rule::kSteered) draw_wishes(pending.spec);
     if (rule_ == Rule::kLookahead && policy_rng_.below(4) > 0) {
       pending.spec.times.back() = micros_from_seconds(policy_rng_.uniform(1, 60));
     }
@@ -413,9 +452,26 @@ void World::client_inputs(std::vector<control::Input>& inputs) {
   if (!acknowledged_.empty() && rng_.below(25) == 0) {
     const auto each =
         std::next(acknowledged_.begin(), static_cast<long>(rng_.below(acknowledged_.size())));
+    if (each->value % 2 == 0) return cancel_from(each, inputs);
     inputs.emplace_back(std::in_place_type<control::Cancel>, next_ticket_++, *each);
     cancelled_.insert(*each);
   }
+}
+
+// Up to three in one request of the owner of the first; those of others stay.
+void World::cancel_from(std::set<JobNumber>::const_iterator each,
+                        std::vector<control::Input>& inputs) {
+  const control::Job* first = controller_->find(*each);
+  if (first == nullptr) return;
+  const std::uint32_t caller = first->owner.uid;
+  control::CancelJobs cancel{next_ticket_++, {}, caller};
+  cancellers_[cancel.ticket] = caller;
+  for (; each != acknowledged_.end() && cancel.jobs.size() < 3; ++each) {
+    cancel.jobs.push_back(*each);
+    const control::Job* job = controller_->find(*each);
+    if (job != nullptr && job->owner.uid == caller) cancelled_.insert(*each);
+  }
+  inputs.emplace_back(std::move(cancel));
 }
 
 void World::device_inputs(std::vector<control::Input>& inputs, bool faults) {
@@ -446,6 +502,10 @@ void World::process_inputs(std::vector<control::Input>& inputs) {
       report.kind = launch::Report::Kind::kNotStarted;
       report.message = "no such program";
     }
+    if (process.no_space) {
+      report.kind = launch::Report::Kind::kNoSpace;
+      report.message = "no space to write down how it ends";
+    }
     inputs.emplace_back(std::in_place_type<launch::Report>, report);
   }
 }
@@ -473,33 +533,69 @@ void World::reading_inputs(std::vector<control::Input>& inputs) {
   }
 }
 
-void World::turn(bool faults) {
-  ++step_;
-  now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
-  move_processes();
+// Others fill the disk and make space again.
+void World::fill_disk(bool faults) {
+  if (rule_ != Rule::kFullDisk) return;
+  const auto one_in = [this](std::uint64_t turns) { return disk_rng_.below(turns) == 0; };
+  if (!faults) {
+    disk_ = Disk::kSpace;
+  } else if (disk_ == Disk::kSpace) {
+    if (one_in(40)) disk_ = one_in(3) ? Disk::kFull : Disk::kLow;
+  } else if (one_in(15)) {
+    disk_ = one_in(2) ? Disk::kSpace : disk_ == Disk::kLow ? Disk::kFull : Disk::kLow;
+  }
+  store_.set_full(disk_ == Disk::kFull);
+}
+
+void World::storage_inputs(std::vector<control::Input>& inputs) {
+  const bool space = disk_ == Disk::kSpace;
+  if (space == told_space_) return;
+  told_space_ = space;
+  inputs.emplace_back(std::in_place_type<control::Storage>, space, space ? "" : "the disk is full");
+}
+
+std::vector<control::Input> World::inputs_of_turn(bool faults) {
   std::vector<control::Input> inputs;
+  storage_inputs(inputs);
   if (faults) client_inputs(inputs);
+  if (faults && rule_ == Rule::kSteered) steer(inputs);
   device_inputs(inputs, faults);
   process_inputs(inputs);
   reading_inputs(inputs);
   if (faults) mischief(inputs);
-  if (!faults) {
-    for (auto& [key, pending] : unanswered_) {
-      if (pending.ticket != 0) continue;
-      pending.ticket = next_ticket_++;
-      inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket, owner_of(key), key,
-                          pending.spec, pending.count);
-    }
-    for (std::uint32_t i = 0; i < gpu_count_; ++i) {
-      if (!lost_[i] && !drained_[i] && !hung_[i]) continue;
-      lost_[i] = drained_[i] = hung_[i] = false;
-      inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "", false);
-    }
+  if (faults) return inputs;
+  let_go(inputs);
+  for (auto& [key, pending] : unanswered_) {
+    if (pending.ticket != 0) continue;
+    pending.ticket = next_ticket_++;
+    inputs.emplace_back(std::in_place_type<control::Submit>, pending.ticket, owner_of(key), key,
+                        pending.spec, pending.count);
   }
-  control::Turn turn = controller_->step(now_, inputs);
-  recorder_->note(now_, inputs, turn);
-  const bool alive = perform(std::move(turn), faults);
-  if (!wrong_ && alive) check_rest();
+  for (std::uint32_t i = 0; i < gpu_count_; ++i) {
+    if (!lost_[i] && !drained_[i] && !hung_[i]) continue;
+    lost_[i] = drained_[i] = hung_[i] = false;
+    inputs.emplace_back(std::in_place_type<control::GpuHealth>, GpuId{i}, true, "", false);
+  }
+  return inputs;
+}
+
+void World::turn(bool faults) {
+  ++step_;
+  now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
+  move_processes();
+  fill_disk(faults);
+  if (unwritten_) {  // nothing else is done until it is written
+    control::Turn turn = *std::move(unwritten_);
+    unwritten_.reset();
+    perform(std::move(turn), faults);
+  } else {
+    const std::vector<control::Input> inputs = inputs_of_turn(faults);
+    if (unwritten_) return;  // the machine went down meanwhile
+    control::Turn turn = controller_->step(now_, inputs);
+    recorder_->note(now_, inputs, turn);
+    const bool alive = perform(std::move(turn), faults);
+    if (!wrong_ && alive) check_rest();
+  }
   if (!wrong_) check_step();
 }
 
@@ -515,7 +611,8 @@ std::optional<std::string> World::run(int steps) {
   if (faults_.hangs && faults_.crashes) remove_ambiguous();
   constexpr int kStepsToEnd = 40'000;
   const int last = step_ + kStepsToEnd;
-  while (step_ < last && !wrong_ && (controller_->jobs_not_ended() > 0 || !unanswered_.empty())) {
+  while (step_ < last && !wrong_ &&
+         (controller_->jobs_not_ended() > 0 || !unanswered_.empty() || unwritten_)) {
     turn(false);
   }
   for (int i = 0; i < 50 && !wrong_; ++i) turn(false);

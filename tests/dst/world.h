@@ -39,9 +39,10 @@ struct Faults {
 
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
-// deadline there, and the rule is any.
-// kShared: several users, with fair shares and reservations.
-enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared };
+// deadline there, and the rule is any. Where several users share, with fair shares and
+// reservations, where the disk fills up, and where clients and operators steer the queue, the rule is
+// drawn too.
+enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk, kSteered };
 
 class World {
  public:
@@ -60,8 +61,12 @@ class World {
     return found == events_.end() ? 0 : found->second;
   }
   std::uint64_t forecasts() const { return forecasts_; }
+  // Turns that had to wait for space, and submissions that were refused for want of it.
+  std::size_t turns_unwritten() const { return turns_unwritten_; }
+  std::size_t refused() const { return refused_; }
 
  private:
+  enum class Disk : std::uint8_t { kSpace, kLow, kFull };
   struct DeviceSlice {
     mig::Placement placement;
     device::InstanceKey key;
@@ -71,7 +76,8 @@ class World {
   struct Process {
     bool claimed = false;  // began; or, when revoked, never will
     bool revoked = false;
-    bool refused = false;  // the program cannot be run
+    bool refused = false;   // the program cannot be run
+    bool no_space = false;  // its end could not be written down
     bool running = false;
     bool told_start = false;
     bool stop = false;
@@ -112,6 +118,12 @@ class World {
   // Who submits under that key.
   launch::Owner owner_of(const std::string& key) const;
   Result<control::Policies> make_policies(const control::Beginning& beginning);
+  void draw_wishes(control::JobSpec& spec);
+  void steer(std::vector<control::Input>& inputs);
+  void let_go(std::vector<control::Input>& inputs);
+  void check_start(JobNumber job);
+  void check_drains();
+  void note_drain(const control::Reply& reply);
   void boot();
   void crash();
   void own_what_was_being_made();
@@ -122,10 +134,16 @@ class World {
   void remove_ambiguous();
   // False: the controller died on the way.
   bool perform(control::Turn turn, bool faults);
+  bool carry_out(const control::Turn& turn, bool faults);
+  void take_replies(const control::Turn& turn);
+  void fill_disk(bool faults);
+  void storage_inputs(std::vector<control::Input>& inputs);
+  std::vector<control::Input> inputs_of_turn(bool faults);
   bool maybe_crash(bool faults);
   void carry_out(const control::Effect& effect);
   void launch(const control::Launch& launch);
   void client_inputs(std::vector<control::Input>& inputs);
+  void cancel_from(std::set<JobNumber>::const_iterator each, std::vector<control::Input>& inputs);
   void device_inputs(std::vector<control::Input>& inputs, bool faults);
   void process_inputs(std::vector<control::Input>& inputs);
   void reading_inputs(std::vector<control::Input>& inputs);
@@ -147,7 +165,10 @@ class World {
   void check_step();
   void check_rest();
   void check_jobs();
+  void check_attempts(const control::Job& job);
   void check_claims();
+  void check_totals();
+  void check_cancelled(const control::Reply& reply);
   void check_preempted(const control::Turn& turn);
   void check_slices();
   void check_processes();
@@ -160,6 +181,8 @@ class World {
 
   Rng rng_;
   Rng policy_rng_;
+  Rng disk_rng_;
+  Rng steer_rng_;
   std::uint64_t seed_;
   Rule rule_;
   Faults faults_;
@@ -179,6 +202,7 @@ class World {
   std::map<launch::AttemptKey, Process> processes_;
   std::map<JobNumber, JobTruth> truths_;
   std::uint32_t next_gi_ = 1;
+  Disk disk_ = Disk::kSpace;
   std::set<std::string> foreign_uuids_;  // that must still be there
 
   // Does not.
@@ -188,6 +212,8 @@ class World {
   std::vector<std::deque<DeviceCommand>> commands_;  // by GPU, one at a time
   std::vector<launch::Report> reports_;
   std::vector<bool> told_hung_;  // the controller knows
+  bool told_space_ = true;
+  std::optional<control::Turn> unwritten_;  // the store had no space for it
 
   // What clients know.
   std::map<std::string, PendingSubmit> unanswered_;  // by key; tried again until answered
@@ -195,12 +221,19 @@ class World {
   std::set<JobNumber> acknowledged_;
   std::map<JobNumber, control::JobState> seen_;
   std::set<JobNumber> cancelled_;
+  std::map<control::Ticket, std::uint32_t> cancellers_;  // who asked to cancel several
+  std::map<control::Totals::Key, double> counted_;       // as of the last commit
+  std::set<JobNumber> requeued_;  // on request
+  std::map<control::Ticket, GpuId> drains_asked_;
+  std::set<GpuId> operator_drained_;
   control::Ticket next_ticket_ = 1;
   int submissions_ = 0;
 
   std::size_t crashes_ = 0;
   std::map<std::string, std::size_t> events_;  // by kind
   std::uint64_t forecasts_ = 0;
+  std::size_t turns_unwritten_ = 0;
+  std::size_t refused_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
   Fnv digest_;

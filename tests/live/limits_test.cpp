@@ -34,6 +34,24 @@ TEST_F(Limits, OutputIsKeptToTheLimitAndTheJobGoesOnBeyondIt) {
   EXPECT_EQ(job(much)["state"], "done") << "all of it was read";
 }
 
+TEST_F(Limits, OutputOfEndedJobsIsKeptToATotalAndTheOldestGoesFirst) {
+  ASSERT_TRUE(daemon_.start({"--output-total-max", "100k"})) << daemon_.said();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.push_back(submit({"--", "/usr/bin/head", "-c", "40000", "/dev/zero"}));
+    partita({"wait", ids.back()});
+  }
+  EXPECT_EQ(output(ids[0]),
+            "[partita: the output is no longer kept: it was too old or there was too much]\n");
+  EXPECT_EQ(output(ids[1]).size(), 40'000U);
+  EXPECT_EQ(output(ids[2]).size(), 40'000U);
+  daemon_.kill_now();
+  ASSERT_TRUE(daemon_.start({"--output-total-max", "50k"})) << daemon_.said();
+  partita({"wait", submit({"--", "/bin/true"})});
+  EXPECT_TRUE(output(ids[1]).starts_with("[partita: ")) << "the limit holds for what was there";
+  EXPECT_EQ(output(ids[2]).size(), 40'000U);
+}
+
 TEST_F(Limits, WhyAJobFailedIsKnownThoughItsOutputWasCut) {
   ASSERT_TRUE(daemon_.start({"--output-max", "10"})) << daemon_.said();
   const std::string id =

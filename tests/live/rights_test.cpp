@@ -279,8 +279,8 @@ TEST_F(Rights, TheMemoryOfTheDaemonIsNotDumped) {
         ::setresuid(kNobody, kNobody, kNobody) != 0) {
       ::_exit(1);
     }
-    ::execl(program().c_str(), "partita", "serve", "--state", (home + "/state").c_str(), "--listen",
-            listen.c_str(), nullptr);
+    ::execl(program().c_str(), "partita", "serve", "--backend", "simulated:1xa100-40gb", "--state",
+            (home + "/state").c_str(), "--listen", listen.c_str(), nullptr);
     ::_exit(126);
   }
   int fd = -1;

@@ -186,6 +186,29 @@ TEST_F(Tcp, ATokenIsShownOnceAndKeptNowhere) {
   }
 }
 
+// Grafana is no user of the machine, and needs none to read what there is to see.
+TEST_F(Tcp, ATokenOfNobodyOfThisMachineReadsAndRunsNothing) {
+  ASSERT_TRUE(start()) << daemon_.said();
+  const std::string body = submission({"/bin/true"}, "none");
+  for (const std::string scope : {"read", "admin"}) {
+    const std::string path = folder_.path() + "/token";
+    std::filesystem::remove(path);
+    // Without --json, and with a warning beside it: the last line is the token.
+    const std::string said =
+        printed({"token", "create", "--state", state(), "--user", "grafana", "--scope", scope});
+    EXPECT_NE(said.find("grafana is no user of this machine"), std::string::npos) << said;
+    const auto at = said.find("partita_");
+    ASSERT_NE(at, std::string::npos) << said;
+    const std::string shown = said.substr(at, said.find('\n', at) - at);
+    EXPECT_EQ(status(shown, "GET", "/metrics"), 200);
+    EXPECT_EQ(status(shown, "GET", "/v1/jobs"), 200);
+    EXPECT_EQ(status(shown, "POST", "/v1/jobs", body), 403);
+  }
+  const Json listed = Json::parse(printed({"token", "list", "--json", "--state", state()}));
+  EXPECT_EQ(listed[0]["user"], "grafana");
+  EXPECT_TRUE(listed[0]["uid"].is_null());
+}
+
 TEST_F(Tcp, WhatTheVerbDoesNotKnowIsNamed) {
   const auto refused = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "token");
@@ -193,7 +216,10 @@ TEST_F(Tcp, WhatTheVerbDoesNotKnowIsNamed) {
   };
   EXPECT_NE(refused({"create", "--state", state()}).find("no state folder"), std::string::npos);
   std::filesystem::create_directory(state());
-  EXPECT_NE(refused({"create", "--state", state(), "--user", "no-such-user"}).find("no-such-user"),
+  EXPECT_NE(refused({"create", "--state", state(), "--user", "no-such-user", "--scope", "submit"})
+                .find("no-such-user"),
+            std::string::npos);
+  EXPECT_NE(refused({"create", "--state", state(), "--user", "4000000"}).find("no user '4000000'"),
             std::string::npos);
   EXPECT_NE(refused({"create", "--state", state(), "--scope", "all"}).find("read, submit, admin"),
             std::string::npos);

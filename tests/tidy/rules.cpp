@@ -70,7 +70,8 @@ const std::vector<Ban>& bans() {
        "store",
        "show a view of control/views.h",
        {"src/api/"},
-       {"src/api/api_fuzz.cpp", "src/api/service_test.cpp"}},
+       {"src/api/api_fuzz.cpp", "src/api/service_test.cpp", "src/api/service_fixture.h",
+        "src/api/metrics_test.cpp"}},
       // A test or benchmark is its own main(), so it may ask.
       {Form::kCall,
        "getenv",

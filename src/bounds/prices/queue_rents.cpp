@@ -11,8 +11,8 @@ struct Served {
   bool late = false;
 };
 
-// Jobs one after another, each with the whole fleet. No schedule has to look like this: it only says
-// where the queue is long, and any prices prove a bound.
+// Jobs one after another, each with the whole fleet. No schedule has to look like this: it only
+// says where the queue is long, and any prices prove a bound.
 std::vector<Served> serve(const Problem& problem) {
   const double speed = static_cast<double>(problem.compute_slices) * problem.gpus;
   std::vector<Served> served;

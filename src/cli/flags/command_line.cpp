@@ -94,6 +94,9 @@ class Parser {
         flag.is_switch() ? app_.add_flag(name, slot.on) : app_.add_option(name, slot.text);
     slot.option->multi_option_policy(flag.repeats ? CLI::MultiOptionPolicy::Join
                                                   : CLI::MultiOptionPolicy::TakeLast);
+    if (flag.positional() && flag.repeats) {
+      slot.option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
+    }
   }
 
   Result<Values> collect() const {

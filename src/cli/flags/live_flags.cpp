@@ -13,10 +13,12 @@
 namespace partita::cli {
 namespace {
 
-constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kLogs, Verb::kWait);
+constexpr VerbSet kJobVerbs =
+    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
+           Verb::kWait);
 constexpr VerbSet kClients =
-    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kRun,
-                       Verb::kHistory);
+    kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kDrain,
+                       Verb::kResume, Verb::kRun, Verb::kHistory);
 constexpr VerbSet kSubmitters = set_of(Verb::kSubmit, Verb::kRun);
 
 // One of each kind at most.
@@ -55,8 +57,9 @@ Result<decide::Preemption> parse_serve_preemption(std::string_view text) {
 // clang-format off
 constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "backend", .kind = ValueKind::kText, .metavar = "BACKEND",
-     .default_text = "simulated:1xa100-40gb",
-     .sentence = "GPUs to serve: simulated:2xa100-40gb or nvml (docs/reference/devices.md).",
+     .default_text = "nvml",
+     .sentence = "GPUs to serve: nvml for those of this machine, simulated:2xa100-40gb for none "
+                 "(docs/reference/devices.md).",
      .verbs = set_of(Verb::kServe)},
     {.name = "state", .kind = ValueKind::kText, .metavar = "DIR",
      .sentence = "Folder of the store and of the jobs' output; the default is /var/lib/partita for "
@@ -133,6 +136,29 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "output-max", .kind = ValueKind::kText, .metavar = "BYTES", .default_text = "1G",
      .sentence = "What is kept of a job's output; the job goes on when it writes more.",
      .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
+    {.name = "output-total-max", .kind = ValueKind::kText, .metavar = "BYTES",
+     .default_text = "64G",
+     .sentence = "What is kept of the output of all ended jobs; the oldest is removed first.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
+    {.name = "output-age-max", .kind = ValueKind::kText, .metavar = "TIME",
+     .sentence = "How long output is kept after its job has ended.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_time_span>},
+    {.name = "output-floor", .kind = ValueKind::kText, .metavar = "BYTES",
+     .sentence = "Space that output leaves on the disk; what jobs write beyond is dropped. "
+                 "Default: 256M, or a fifth of a smaller disk.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
+    {.name = "disk-floor", .kind = ValueKind::kText, .metavar = "BYTES",
+     .sentence = "With less space on the disk no job is taken or started. Default: 64M, or a tenth "
+                 "of a smaller disk.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
+    {.name = "journal-max", .kind = ValueKind::kText, .metavar = "BYTES", .default_text = "256M",
+     .sentence = "What is kept of the journal; then it is closed, and the next start begins a new "
+                 "one.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_bytes>},
+    {.name = "journal-age-max", .kind = ValueKind::kText, .metavar = "TIME",
+     .sentence = "How long a journal may go on; then it is closed, and the next start begins a new "
+                 "one.",
+     .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_time_span>},
     {.name = "time-limit-max", .kind = ValueKind::kText, .metavar = "TIME",
      .sentence = "Longest time limit of a job, and that of jobs that give none.",
      .verbs = set_of(Verb::kServe), .parse = parsed_by<parse_time_span>},
@@ -160,7 +186,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .sentence = "How long the token is good.", .verbs = set_of(Verb::kToken),
      .parse = parsed_by<parse_time_span>},
     {.name = "user", .kind = ValueKind::kText, .metavar = "NAME",
-     .sentence = "Whose jobs it submits and sees: a name or a number; the default is who makes it.",
+     .sentence = "Whose jobs it submits and sees: a user of this machine, by name or number; the "
+                 "default is who makes it. Any other name is one that has no jobs: its token reads "
+                 "or is an admin's, and submits none.",
      .verbs = set_of(Verb::kToken)},
     {.name = "job-name", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Name of the job; jobs of one name are expected to need the same memory. The "
@@ -203,10 +231,47 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "ALL, to which NAME=VALUE may be added. Those that say where a job runs, and "
                  "tokens, stay behind. --env wins over it.",
      .verbs = kSubmitters, .parse = parsed_by<parse_export>},
-    {.name = "array", .kind = ValueKind::kCount, .metavar = "N", .default_text = "1",
-     .low = 1, .high = 10'000, .sentence = "Submit it so many times.",
-     .verbs = set_of(Verb::kSubmit)},
+    {.name = "array", .kind = ValueKind::kText, .metavar = "N[%LIMIT]", .default_text = "1",
+     .sentence = "Submit it so many times, at most 10000; with a limit, so many run at once. Each "
+                 "gets PARTITA_ARRAY_INDEX, from 0, and PARTITA_ARRAY_JOB, the number of the "
+                 "first.",
+     .verbs = set_of(Verb::kSubmit), .parse = parsed_by<parse_array>},
+    {.name = "after", .kind = ValueKind::kText, .metavar = "JOB[:ok|:any]",
+     .sentence = "Start it when these jobs have ended: with :ok, the default, they have to "
+                 "succeed, else it is cancelled; with :any it does not matter how. May be given "
+                 "several times, and takes lists, as in 12,14-20:any.",
+     .verbs = kSubmitters, .parse = parsed_by<parse_after>, .repeats = true},
+    {.name = "hold", .kind = ValueKind::kSwitch,
+     .sentence = "Do not start it until `partita release`.", .verbs = set_of(Verb::kSubmit)},
+    {.name = "no-requeue", .kind = ValueKind::kSwitch,
+     .sentence = "Never start it again unless `partita requeue` asks for it: it is not moved, and "
+                 "when its process or GPU is lost, so is the job.",
+     .verbs = kSubmitters},
+    {.name = "job-no-early-restart", .kind = ValueKind::kSwitch,
+     .sentence = "Let it run until its memory is out instead of restarting it before.",
+     .verbs = kSubmitters, .typed = "no-early-restart"},
+    {.name = "priority", .kind = ValueKind::kText, .metavar = "N",
+     .sentence = "Rank among other jobs, higher first, from -1000000 to 1000000; 0 without it, and "
+                 "above 0 for admins only.",
+     .verbs = kSubmitters, .parse = parsed_by<parse_priority>},
     {.name = "all", .kind = ValueKind::kSwitch, .sentence = "Jobs that have ended too.",
+     .verbs = set_of(Verb::kQueue)},
+    {.name = "filter-user", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Only jobs of this user, a name or a number.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "user"},
+    {.name = "filter-state", .kind = ValueKind::kText, .metavar = "STATES",
+     .sentence = "Only jobs in one of these states, with commas between: queued, starting, "
+                 "running, restarting, cancelling, done, failed, cancelled, lost, or active for "
+                 "those that have not ended.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "state"},
+    {.name = "filter-name", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Only jobs of this name; one's own, unless root asks.",
+     .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "name"},
+    {.name = "limit", .kind = ValueKind::kCount, .metavar = "N", .default_text = "10000",
+     .low = 1, .high = 1'000'000,
+     .sentence = "Show so many at most: those that hold a slice first, then those that wait, the "
+                 "longest first, then those that have ended, the latest first. A line says what is "
+                 "not shown.",
      .verbs = set_of(Verb::kQueue)},
     {.name = "follow", .kind = ValueKind::kSwitch,
      .sentence = "Go on with what it writes until it ends.", .verbs = set_of(Verb::kLogs),
@@ -231,12 +296,18 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
      .choices = [] { return Names{"user", "job", "name"}; }},
     {.name = "csv", .kind = ValueKind::kSwitch, .sentence = "Print CSV instead of a table.",
      .verbs = set_of(Verb::kHistory)},
-    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
-     .sentence = "Number of the job; cancel and wait take several, as in 12,14-20.",
-     .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>},
     {.name = "SCRIPT", .kind = ValueKind::kText, .metavar = "SCRIPT",
      .sentence = "A batch script in place of a program; what follows are its arguments.",
      .verbs = set_of(Verb::kSubmit)},
+    {.name = "reason", .kind = ValueKind::kText, .metavar = "TEXT",
+     .sentence = "Why, for whoever asks.", .verbs = set_of(Verb::kDrain)},
+    {.name = "GPU", .kind = ValueKind::kCount, .metavar = "GPU", .low = 0, .high = 1e6,
+     .sentence = "Number of the GPU, as top shows it.",
+     .verbs = set_of(Verb::kDrain, Verb::kResume)},
+    {.name = "JOB", .kind = ValueKind::kText, .metavar = "JOB",
+     .sentence = "Number of the job; job and logs take one, the others several, as in 12 14-20 or "
+                 "12,14-20.",
+     .verbs = kJobVerbs, .parse = parsed_by<parse_job_numbers>, .repeats = true},
     {.name = "DO", .kind = ValueKind::kName, .metavar = "create|list|revoke",
      .sentence = "What to do with the tokens.", .verbs = set_of(Verb::kToken),
      .choices = [] { return Names{"create", "list", "revoke"}; }},

@@ -13,7 +13,7 @@ namespace partita::cli {
 namespace {
 
 constexpr double kDay = 86'400;
-constexpr std::size_t kRangeJobsMax = 10'000;
+constexpr std::size_t kRangeJobsMax = 100'000;
 
 Error wanted(std::string_view text, std::string_view what) {
   return {fmt::format("found '{}', wanted {}", text, what)};
@@ -176,17 +176,59 @@ Result<SliceTimes> parse_slice_times(std::string_view text) {
 
 Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text) {
   std::vector<std::int64_t> numbers;
-  for (const std::string_view part : split(text, ',')) {
+  // Several words stand on lines of their own.
+  std::string joined(text);
+  std::ranges::replace(joined, '\n', ',');
+  for (const std::string_view part : split(joined, ',')) {
     const auto dash = part.find('-');
     const auto first = parse_int(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
     const bool good = first && last && *first >= 1 && *last >= *first;
-    if (!good) return wanted(text, "numbers of jobs such as 12 or 12,14-20");
+    if (!good) return wanted(part, "numbers of jobs such as 12 or 12,14-20");
     const auto left = static_cast<std::int64_t>(kRangeJobsMax - numbers.size());
-    if (*last - *first >= left) return wanted(text, fmt::format("at most {} jobs", kRangeJobsMax));
+    if (*last - *first >= left) return wanted(part, fmt::format("at most {} jobs", kRangeJobsMax));
     for (std::int64_t i = *first; i <= *last; ++i) numbers.push_back(i);
   }
   return numbers;
+}
+
+Result<std::vector<std::string>> parse_after(std::string_view text) {
+  std::vector<std::string> jobs;
+  for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view part : split(line, ',')) {
+      const auto colon = part.find(':');
+      const std::string how(colon == std::string_view::npos ? ":ok" : part.substr(colon));
+      const auto numbers = parse_job_numbers(part.substr(0, colon));
+      if (!numbers || (how != ":ok" && how != ":any")) {
+        return wanted(part, "the job to run after, such as 12, 12:any or 14-20:ok");
+      }
+      for (const std::int64_t number : *numbers) jobs.push_back(std::to_string(number) + how);
+    }
+  }
+  return jobs;
+}
+
+Result<ArrayShape> parse_array(std::string_view text) {
+  const auto percent = text.find('%');
+  const auto jobs = parse_int(text.substr(0, percent));
+  const bool limited = percent != std::string_view::npos;
+  const auto limit = limited ? parse_int(text.substr(percent + 1)) : jobs;
+  const auto most = static_cast<std::int64_t>(kRangeJobsMax);
+  if (!jobs || *jobs < 1 || *jobs > most || !limit || *limit < 1 || *limit > most) {
+    return wanted(text, fmt::format("1 to {} jobs, and after a % how many run at once, such as "
+                                    "100 or 100%8",
+                                    most));
+  }
+  ArrayShape shape{static_cast<std::uint64_t>(*jobs), {}};
+  if (limited) shape.limit = static_cast<std::uint64_t>(*limit);
+  return shape;
+}
+
+Result<std::int64_t> parse_priority(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const auto number = parse_int(text);
+  if (number && *number >= -kMost && *number <= kMost) return *number;
+  return wanted(text, fmt::format("a whole number from {} to {}", -kMost, kMost));
 }
 
 Result<std::vector<std::string>> split_command(std::string_view text) {

@@ -50,6 +50,20 @@ Result<SliceTimes> parse_slice_times(std::string_view text);
 // "12", "12,14-20": at most 10,000 of them.
 Result<std::vector<std::int64_t>> parse_job_numbers(std::string_view text);
 
+// "12", "12:any", "12,14-20:ok", and more lines of those: each job with how it has to end, as the
+// daemon takes it.
+Result<std::vector<std::string>> parse_after(std::string_view text);
+
+// "100", "100%8": an array of so many jobs, and how many of them run at once.
+struct ArrayShape {
+  std::uint64_t jobs = 1;
+  std::optional<std::uint64_t> limit;
+};
+Result<ArrayShape> parse_array(std::string_view text);
+
+// "-5", "100": from -1000000 to 1000000.
+Result<std::int64_t> parse_priority(std::string_view text);
+
 // Words as a shell would split them, quotes and backslashes included; nothing is expanded.
 Result<std::vector<std::string>> split_command(std::string_view text);
 

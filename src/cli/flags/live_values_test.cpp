@@ -46,6 +46,20 @@ TEST(LiveValues, SizesJobsAndCommandsAreRead) {
   EXPECT_EQ(*parse_job_numbers("12,14-16"), (std::vector<std::int64_t>{12, 14, 15, 16}));
   EXPECT_FALSE(parse_job_numbers("1-100000").ok());
   EXPECT_FALSE(parse_job_numbers("0").ok());
+  EXPECT_EQ(*parse_after("12\n14-15:any,7:ok"),
+            (std::vector<std::string>{"12:ok", "14:any", "15:any", "7:ok"}));
+  for (const char* wrong : {"", "12:never", "12:", "x", "12,"}) {
+    EXPECT_FALSE(parse_after(wrong).ok()) << wrong;
+  }
+  EXPECT_EQ(*parse_priority("-5"), -5);
+  EXPECT_FALSE(parse_priority("1000001").ok());
+  EXPECT_FALSE(parse_priority("high").ok());
+  EXPECT_EQ(parse_array("100%8")->jobs, 100U);
+  EXPECT_EQ(parse_array("100%8")->limit, 8U);
+  EXPECT_FALSE(parse_array("100")->limit);
+  for (const char* wrong : {"0", "10001", "5%0", "5%", "%5", "x", "1.5"}) {
+    EXPECT_FALSE(parse_array(wrong).ok()) << wrong;
+  }
   EXPECT_EQ(*split_command("save 'a b' \"c\\\"d\" e\\ f"),
             (std::vector<std::string>{"save", "a b", "c\"d", "e f"}));
   EXPECT_FALSE(split_command("save 'a").ok());

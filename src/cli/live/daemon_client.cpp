@@ -1,14 +1,18 @@
 #include "cli/live/daemon_client.h"
 
 #include <fmt/format.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pwd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -53,6 +57,37 @@ std::string header_of(std::string_view head, std::string_view name) {
     return std::string(trim(line.substr(colon + 1)));
   }
   return {};
+}
+
+std::string group_name(gid_t gid) {
+  const group* found = ::getgrgid(gid);
+  return found == nullptr ? std::to_string(gid) : found->gr_name;
+}
+
+std::string own_name() {
+  const passwd* found = ::getpwuid(::geteuid());
+  return found == nullptr ? std::to_string(::geteuid()) : found->pw_name;
+}
+
+// The socket is there, or in a folder we may not look into: whose group admits to it.
+std::string no_right_to(const std::string& path) {
+  std::string gate = path;
+  struct stat found {};
+  while (::stat(gate.c_str(), &found) != 0 && errno == EACCES && gate.size() > 1) {
+    gate = gate.substr(0, std::max<std::size_t>(1, gate.rfind('/')));
+  }
+  // A folder that can be seen may still not be one to go through.
+  std::string why = fmt::format("{} may not use the daemon's socket {}", own_name(), path);
+  const unsigned needed = S_ISDIR(found.st_mode) ? S_IXGRP : S_IWGRP;
+  if ((found.st_mode & needed) == 0) {
+    return why + fmt::format(": {} admits no group; whoever runs the daemon can change that", gate);
+  }
+  const std::string group = group_name(found.st_gid);
+  return why +
+         fmt::format(
+             ": it is for members of the group {0}; `sudo usermod -aG {0} {1}` adds one, from "
+             "the next login on",
+             group, own_name());
 }
 
 }  // namespace
@@ -113,10 +148,13 @@ bool DaemonClient::connect_tcp() {
 
 bool DaemonClient::connect(std::string& why) {
   if (address_.tcp ? connect_tcp() : connect_unix()) return true;
-  why = fmt::format(
-      "no daemon answers at {} ({}); start one with `partita serve`, or name its "
-      "socket with --socket",
-      address_.tcp ? api::text_of(address_) : address_.path, std::strerror(errno));
+  forbidden_ = !address_.tcp && errno == EACCES;
+  why = forbidden_
+            ? no_right_to(address_.path)
+            : fmt::format(
+                  "no daemon answers at {} ({}); start one with `partita serve`, or name its "
+                  "socket with --socket",
+                  address_.tcp ? api::text_of(address_) : address_.path, std::strerror(errno));
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
   return false;
@@ -173,7 +211,10 @@ DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
       address_.tcp ? api::host_and_port(address_) : "partita", shown, body.size(), body);
   // A connection that was kept may have been closed meanwhile.
   for (int tries = fd_ >= 0 ? 2 : 1; tries > 0; --tries) {
-    if (fd_ < 0 && !connect(answer.message)) return answer;
+    if (fd_ < 0 && !connect(answer.message)) {
+      if (forbidden_) answer.status = 403;
+      return answer;
+    }
     // A daemon that is full answers before it has heard us out.
     const bool heard = send_all(request);
     if (receive(answer) && (heard || answer.status >= 400)) break;
@@ -188,6 +229,16 @@ DaemonAnswer DaemonClient::ask(std::string_view method, const std::string& path,
   const bool told = json.is_object() && json.contains("error");
   answer.message = told ? json["error"].value("message", "refused") : "refused";
   return answer;
+}
+
+std::string in_query(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-' || c == ',';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
 }
 
 std::string default_socket() {
@@ -213,6 +264,7 @@ int fail(const DaemonAnswer& answer) {
       return 1;
     case 429:
     case 503:
+    case 507:
       return kLater;
     default:
       return 2;

@@ -24,7 +24,7 @@ inline constexpr int kLater = 5;        // there are too many jobs or requests, 
 
 struct DaemonAnswer {
   // Of HTTP. 0: nobody answered, and `message` says why; 400 also without asking, when a flag is
-  // wrong.
+  // wrong, and 403 when the socket is not ours to use.
   int status = 0;
   std::string body;
   std::string state_header;  // Partita-State
@@ -57,9 +57,13 @@ class DaemonClient {
 
   api::Address address_;
   std::string token_;
-  std::string trouble_;  // why there is no asking at all
+  std::string trouble_;     // why there is no asking at all
+  bool forbidden_ = false;  // there is a socket, and we may not use it
   int fd_ = -1;
 };
+
+// As it stands in a query: what is no letter, digit, `.`, `_`, `-` or `,` as %XX.
+std::string in_query(std::string_view text);
 
 std::string default_socket();
 std::string default_state();

@@ -19,17 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of programs with characters that names of jobs do not have lose them.
-std::string name_of_program(const std::string& program) {
-  std::string name;
-  for (const char c : std::filesystem::path(program).filename().string()) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '_' || c == '-';
-    if (good && name.size() < 64) name += c;
-  }
-  return name.empty() ? "job" : name;
-}
-
 // Sent again when the answer is lost, and known by it then.
 std::string fresh_key() {
   Rng rng(static_cast<std::uint64_t>(real_clock().now().count),
@@ -97,10 +86,22 @@ std::vector<std::string> environment_of(const Values& values) {
   return variables;
 }
 
+// What says whether it may start, and how often; `partita run` has no arrays and no holds.
+void add_queue_rules(const Values& values, Json& body) {
+  if (values.is_set("after")) body["after"] = values.as<std::vector<std::string>>("after");
+  if (values.is_set("priority")) body["priority"] = values.as<std::int64_t>("priority");
+  if (values.has_switch("hold")) body["hold"] = true;
+  if (values.has_switch("no-requeue")) body["no_requeue"] = true;
+  if (values.has_switch("job-no-early-restart")) body["no_early_restart"] = true;
+  if (!values.is_set("array")) return;
+  const auto& array = values.as<ArrayShape>("array");
+  body["array"] = array.jobs;
+  if (array.limit) body["array_limit"] = *array.limit;
+}
+
 Result<Json> body_of(const Values& values, std::vector<std::string> argv) {
   Json body;
-  body["name"] =
-      values.is_set("job-name") ? values.text("job-name") : name_of_program(argv.front());
+  if (values.is_set("job-name")) body["name"] = values.text("job-name");
   body["argv"] = std::move(argv);
   const Result<std::string> directory = directory_of(values);
   if (!directory) return directory.error();
@@ -119,7 +120,7 @@ Result<Json> body_of(const Values& values, std::vector<std::string> argv) {
     body["output"] =
         (std::filesystem::path(*directory) / values.text("job-output")).lexically_normal().string();
   }
-  body["array"] = values.count("array");
+  add_queue_rules(values, body);
   body["key"] = fresh_key();
   return body;
 }

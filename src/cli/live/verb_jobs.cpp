@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <deque>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/clock.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/flags/live_values.h"
 #include "cli/live/daemon_client.h"
@@ -47,51 +44,6 @@ Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
 
 std::string job_path(std::int64_t id) {
   return fmt::format("/v1/jobs/{}", id);
-}
-
-// One answer a job, in their order. Several at once: each waits for a commit, and those that come
-// together share one. The last is asked for first: where jobs are cancelled it is the one that has
-// longest to wait, and a job cancelled before it would only make space for it to start.
-std::vector<DaemonAnswer> ask_for_each(const Values& values, const char* method,
-                                       const std::vector<std::int64_t>& numbers) {
-  constexpr std::size_t kAtOnce = 32;
-  std::vector<DaemonAnswer> answers(numbers.size());
-  std::atomic<bool> away = false;
-  std::deque<DaemonClient> clients;  // one a worker
-  for (std::size_t i = 0; i < std::min(kAtOnce, numbers.size()); ++i) clients.emplace_back(values);
-  const auto ask = [&](std::size_t n, std::size_t worker) {
-    const std::size_t i = numbers.size() - 1 - n;
-    answers[i] = clients[worker].ask(method, job_path(numbers[i]));
-    if (answers[i].status == 0) away = true;
-  };
-  for_each_index(numbers.size(), kAtOnce, ask, [&] { return away.load(); });
-  if (away) {  // those that were not asked for any more say nothing new
-    std::erase_if(answers, [](const DaemonAnswer& answer) { return answer.status != 0; });
-    answers.resize(1);
-  }
-  return answers;
-}
-
-std::string queue_text(const Json& jobs, bool bold) {
-  Table table({{"job", Align::kRight},
-               {"state", Align::kLeft},
-               {"name", Align::kLeft},
-               {"uid", Align::kRight},
-               {"age", Align::kRight},
-               {"tries", Align::kRight},
-               {"needs GiB", Align::kRight},
-               {"why", Align::kLeft}});
-  const double now = real_clock().now().to_seconds();
-  for (auto each = jobs.rbegin(); each != jobs.rend(); ++each) {
-    const Json& job = *each;
-    const double need = number_or_zero(job, "need_gib");
-    table.add({std::to_string(job["id"].get<std::int64_t>()), job["state"].get<std::string>(),
-               text_or(job, "name", "-"), std::to_string(job["uid"].get<std::int64_t>()),
-               shown_span(now - job["submitted_s"].get<double>()),
-               std::to_string(job["attempts"].get<std::int64_t>()),
-               need > 0 ? fmt::format("{:.2f}", need) : "auto", text_or(job, "reason", "")});
-  }
-  return table.text(bold);
 }
 
 std::string joined(const Json& words) {
@@ -149,16 +101,30 @@ std::string wishes_text(const Json& job) {
   }
   if (!times.empty()) line("takes", times);
   if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
+  if (job["array_job"].is_number()) {
+    std::string text = fmt::format("index {} of array {}", job["array_index"].get<std::int64_t>(),
+                                   job["array_job"].get<std::int64_t>());
+    if (job["array_limit"].is_number()) {
+      text += fmt::format(", at most {} at once", job["array_limit"].get<std::int64_t>());
+    }
+    line("array", text);
+  }
+  if (job["priority"].is_number()) {
+    line("priority", std::to_string(job["priority"].get<std::int64_t>()));
+  }
+  if (job["no_requeue"] == true) line("restarts", "none by itself");
+  if (job["no_early_restart"] == true) line("restarts", "not before its memory is out");
+  if (!job["after"].empty()) line("after", joined(job["after"]));
   if (job["comment"].is_string()) line("comment", job["comment"].get<std::string>());
   return text;
 }
 
 std::string story_text(const Json& job, bool bold) {
   const double submitted = job["submitted_s"].get<double>();
-  std::string text = fmt::format(
-      "job {} {} is {}: {}\nsubmitted {} by uid {}: {}\n", job["id"].get<std::int64_t>(),
-      text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
-      shown_instant(submitted), job["uid"].get<std::int64_t>(), joined(job["argv"]));
+  std::string text =
+      fmt::format("job {} {} is {}: {}\nsubmitted {} by {}: {}\n", job["id"].get<std::int64_t>(),
+                  text_or(job, "name", ""), text_or(job, "state", ""), text_or(job, "reason", ""),
+                  shown_instant(submitted), text_or(job, "user", "?"), joined(job["argv"]));
   text += wishes_text(job);
   text += fmt::format("energy {:.0f} J*\n", number_or_zero(job, "energy_j_estimated"));
   for (const Json& why : job["waits"]) text += "waits: " + why.get<std::string>() + "\n";
@@ -174,16 +140,6 @@ std::string story_text(const Json& job, bool bold) {
 
 }  // namespace
 
-Outcome run_queue(const Values& values, Console& console) {
-  DaemonClient client(values);
-  const bool all = values.has_switch("all");
-  const DaemonAnswer answer =
-      client.ask("GET", all ? "/v1/jobs?limit=10000" : "/v1/jobs?state=active&limit=10000");
-  if (!answer.good()) return fail(answer);
-  Json json = answer.json();
-  return print_either(values, console, json, queue_text(json["jobs"], console.bold));
-}
-
 Outcome run_job(const Values& values, Console& console) {
   const auto numbers = job_numbers(values, true);
   if (!numbers) return numbers.error();
@@ -192,24 +148,6 @@ Outcome run_job(const Values& values, Console& console) {
   if (!answer.good()) return fail(answer);
   const Json json = answer.json();
   return print_either(values, console, json, story_text(json, console.bold));
-}
-
-Outcome run_cancel(const Values& values, Console& console) {
-  const auto numbers = job_numbers(values, false);
-  if (!numbers) return numbers.error();
-  Json cancelled = Json::array();
-  int worst = 0;
-  for (const DaemonAnswer& answer : ask_for_each(values, "DELETE", *numbers)) {
-    if (answer.good()) {
-      const Json accepted = answer.json();  // named: a loop does not keep what it is part of
-      for (const Json& id : accepted["jobs"]) cancelled.push_back(id);
-    } else {
-      worst = std::max(worst, fail(answer));
-      if (answer.status == 0) return worst;
-    }
-  }
-  if (values.has_switch("json")) print_json(console, Json{{"cancelled", cancelled}});
-  return worst;
 }
 
 Outcome run_logs(const Values& values, Console& console) {

@@ -66,6 +66,18 @@ daemon::JobLimits limits_of(const Values& values) {
   limits.jobs_kept = values.count("jobs-kept");
   limits.uid_min = static_cast<std::uint32_t>(values.count("min-uid"));
   limits.output_bytes_max = values.as<std::uint64_t>("output-max");
+  limits.output.bytes_max = values.as<std::uint64_t>("output-total-max");
+  if (values.is_set("output-age-max")) {
+    limits.output.age_max = values.as<Micros>("output-age-max");
+  }
+  if (values.is_set("output-floor")) {
+    limits.output_floor = values.as<std::uint64_t>("output-floor");
+  }
+  if (values.is_set("disk-floor")) limits.disk_floor = values.as<std::uint64_t>("disk-floor");
+  limits.journal.bytes = static_cast<std::int64_t>(values.as<std::uint64_t>("journal-max"));
+  if (values.is_set("journal-age-max")) {
+    limits.journal.age = values.as<Micros>("journal-age-max");
+  }
   if (values.is_set("time-limit-max")) {
     limits.time_limit_max = values.as<Micros>("time-limit-max");
   }
@@ -89,6 +101,7 @@ Micros watchdog_time() {
 Outcome run_serve(const Values& values, Console&) {
   daemon::Settings settings;
   settings.backend = values.text("backend");
+  settings.waits_for_driver = values.given("backend") != nullptr;
   const std::string state = values.is_set("state") ? values.text("state") : default_state();
   settings.state = fs::absolute(state).lexically_normal().string();
   settings.socket = default_socket();

@@ -27,6 +27,7 @@ std::int64_t now_seconds() {
 struct Account {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  std::string name = {};  // of one that this machine does not have
 };
 
 Result<Account> account_of(const Values& values) {
@@ -37,21 +38,33 @@ Result<Account> account_of(const Values& values) {
   if (user == nullptr && number && *number >= 0 && *number < 0xffffffffLL) {
     user = ::getpwuid(static_cast<uid_t>(*number));
   }
-  if (user == nullptr) return Error{fmt::format("--user: this machine has no user '{}'", name)};
-  return Account{user->pw_uid, user->pw_gid};
+  if (user != nullptr) return Account{user->pw_uid, user->pw_gid};
+  if (number || !api::is_token_name(name)) {
+    return Error{fmt::format("--user: this machine has no user '{}'", name)};
+  }
+  // Jobs run as a user of the machine, so whoever is none cannot have any.
+  if (values.as<api::Scope>("scope") == api::Scope::kSubmit) {
+    return Error{
+        fmt::format("--user: this machine has no user '{}', and jobs must run as one; the scopes "
+                    "read and admin "
+                    "need none",
+                    name)};
+  }
+  return Account{api::kNoAccountUid, api::kNoAccountUid, name};
 }
 
-std::string user_name(std::uint32_t uid) {
-  const passwd* user = ::getpwuid(uid);
-  return user == nullptr ? std::to_string(uid) : user->pw_name;
+std::string user_name(const api::TokenRow& row) {
+  if (!row.name.empty()) return row.name;
+  const passwd* user = ::getpwuid(row.uid);
+  return user == nullptr ? std::to_string(row.uid) : user->pw_name;
 }
 
 Json row_json(const api::TokenRow& row) {
   Json json;
   json["id"] = row.id;
   json["scope"] = api::name_of(row.scope);
-  json["user"] = user_name(row.uid);
-  json["uid"] = row.uid;
+  json["user"] = user_name(row);
+  json["uid"] = row.name.empty() ? Json(row.uid) : Json();
   json["created_s"] = row.created_s;
   json["expires_s"] = row.expires_s;
   json["expired"] = now_seconds() >= row.expires_s;
@@ -65,6 +78,7 @@ Outcome create(const daemon::TokenFile& file, const Values& values, Console& con
   row.scope = values.as<api::Scope>("scope");
   row.uid = account->uid;
   row.gid = account->gid;
+  row.name = account->name;
   row.created_s = now_seconds();
   const auto span = static_cast<std::int64_t>(values.as<Micros>("expires").to_seconds());
   row.expires_s = row.created_s + std::max<std::int64_t>(1, span);
@@ -78,6 +92,12 @@ Outcome create(const daemon::TokenFile& file, const Values& values, Console& con
     return {};
   });
   if (!kept) return kept.error();
+  if (!account->name.empty()) {
+    warn(
+        fmt::format("{} is no user of this machine: the token has no jobs of its own and submits "
+                    "none",
+                    account->name));
+  }
   Json json = row_json(made->row);
   json["token"] = made->secret;
   return print_either(values, console, json, made->secret + "\n");
@@ -95,7 +115,7 @@ Outcome list(const daemon::TokenFile& file, const Values& values, Console& conso
                {"", Align::kLeft}});
   for (const api::TokenRow& row : *rows) {
     json.push_back(row_json(row));
-    table.add({row.id, std::string(api::name_of(row.scope)), user_name(row.uid),
+    table.add({row.id, std::string(api::name_of(row.scope)), user_name(row),
                shown_instant(static_cast<double>(row.created_s)),
                shown_instant(static_cast<double>(row.expires_s)),
                now_seconds() >= row.expires_s ? "expired" : ""});

@@ -30,6 +30,8 @@ const char* name_of(launch::Report::Kind kind) {
       return "ended";
     case launch::Report::Kind::kVanished:
       return "vanished";
+    case launch::Report::Kind::kNoSpace:
+      return "was not started for want of space";
   }
   return "";
 }
@@ -40,6 +42,12 @@ Line line_of(const ReplayedTurn&, const control::Submit& submit) {
 
 Line line_of(const ReplayedTurn&, const control::Cancel& cancel) {
   return {fmt::format("job {} is to be cancelled", cancel.job), cancel.job};
+}
+
+Line line_of(const ReplayedTurn&, const control::CancelJobs& cancel) {
+  std::string text = fmt::format("{} jobs are to be cancelled", cancel.jobs.size());
+  if (cancel.jobs.size() == 1) return {text, cancel.jobs.front()};
+  return {text};
 }
 
 Line line_of(const ReplayedTurn&, const launch::Report& report) {
@@ -71,6 +79,19 @@ Line line_of(const ReplayedTurn&, const control::Reading& reading) {
   return {reading.power_w ? text + fmt::format(" {:.0f} W", *reading.power_w) : text};
 }
 
+Line line_of(const ReplayedTurn&, const control::Hold& hold) {
+  return {fmt::format("{} job {}", hold.hold ? "hold" : "release", hold.job), hold.job};
+}
+
+Line line_of(const ReplayedTurn&, const control::Requeue& requeue) {
+  return {fmt::format("requeue job {}", requeue.job), requeue.job};
+}
+
+Line line_of(const ReplayedTurn&, const control::DrainGpu& drain) {
+  return {fmt::format("{} GPU {}{}{}", drain.drain ? "drain" : "resume", drain.gpu.value,
+                      drain.reason.empty() ? "" : ": ", drain.reason)};
+}
+
 Line line_of(const ReplayedTurn&, const control::Inventory& inventory) {
   return {fmt::format("GPU {} has {} slices", inventory.gpu.value, inventory.instances.size())};
 }
@@ -83,6 +104,10 @@ Line line_of(const ReplayedTurn&, const control::GpuHealth& health) {
 
 Line line_of(const ReplayedTurn&, const control::Remark& remark) {
   return {fmt::format("{}: {}", remark.kind, remark.text)};
+}
+
+Line line_of(const ReplayedTurn&, const control::Storage& storage) {
+  return {storage.space ? "there is disk space" : "no disk space: " + storage.why};
 }
 
 Line line_of(const ReplayedTurn&, const control::SliceFault& fault) {
@@ -115,7 +140,9 @@ Line line_of(const ReplayedTurn& turn, const control::Destroy& destroy) {
 Line line_of(const control::Reply& reply) {
   const JobNumber job = reply.jobs.size() == 1 ? reply.jobs.front() : kNoJob;
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
-                    reply.kind == control::Reply::Kind::kCancelled;
+                    reply.kind == control::Reply::Kind::kCancelled ||
+                    reply.kind == control::Reply::Kind::kSomeCancelled;
+                    reply.kind == control::Reply::Kind::kDone;
   if (!good) return {"refuse: " + reply.message};
   return {job != kNoJob ? fmt::format("answer: job {}", job)
                         : fmt::format("answer: {} jobs", reply.jobs.size()),

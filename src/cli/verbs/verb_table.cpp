@@ -159,14 +159,28 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kQueue, "queue", run_queue, "jobs of the daemon",
      "Those that have not ended, or with --all the ended ones too. Of others' jobs only number, "
      "owner, state and times show.",
-     "partita queue\npartita queue --all --json"},
+     "partita queue\npartita queue --user ann --state running,queued\npartita queue --all --limit "
+     "100 --json"},
     {Verb::kJob, "job", run_job, "the events of one job",
      "Its attempts with slices, memory and joules, and what happened to it when. Joules are an "
      "estimate: the board's energy, shared by its busy slices.",
      "partita job 12\npartita job 12 --json"},
     {Verb::kCancel, "cancel", run_cancel, "stop jobs",
+     "A job that runs gets SIGTERM, and SIGKILL ten seconds later. All are stopped by one request.",
+     "partita cancel 12\npartita cancel 12 14-20\npartita cancel --name train --state queued"},
      "A job that runs gets SIGTERM, and SIGKILL ten seconds later.",
      "partita cancel 12\npartita cancel 12,14-20"},
+    {Verb::kHold, "hold", run_hold, "keep jobs from starting",
+     "A job that waits does not start until it is released; one that runs goes on, and does not "
+     "start again when it is stopped. What an admin holds, an admin releases.",
+     "partita hold 12\npartita hold 12,14-20 --json"},
+    {Verb::kRelease, "release", run_release, "let jobs that are held start",
+     "Of jobs that were held, or submitted with --hold.",
+     "partita release 12\npartita release 12,14-20 --json"},
+    {Verb::kRequeue, "requeue", run_requeue, "let jobs begin again",
+     "A job that runs is stopped, after its checkpoint command if it has one, and waits again; one "
+     "that has ended is queued again, with its number. Its next start is a new attempt.",
+     "partita requeue 12\npartita requeue 12,14-20 --json"},
     {Verb::kLogs, "logs", run_logs, "what a job wrote",
      "Standard output and standard error of all its attempts, in order.",
      "partita logs 12\npartita logs -f 12"},
@@ -181,10 +195,17 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "order.",
      "partita top\npartita top --once --json"},
     {Verb::kShare, "share", run_share, "what users had of the fleet, and who goes first",
-     "With serve --fair-share: each user's share, what they used of late (what was used a half-life "
-     "ago counts half) and in all, what they hold now, and their level: 1 is just their share, and "
-     "those below it go first.",
+     "With serve --fair-share: each user's share, what they used of late (what was used a "
+     "half-life ago counts half) and in all, what they hold now, and their level: 1 is just their "
+     "share, and those below it go first.",
      "partita share\npartita share --json"},
+    {Verb::kDrain, "drain", run_drain, "start no more jobs on a GPU",
+     "For admins. Jobs that run there go on, and its slices are left as they are; a restart of the "
+     "daemon changes nothing. top and queue show the reason.",
+     "partita drain 0 --reason 'new fan on Monday'\npartita drain 1 --json"},
+    {Verb::kResume, "resume", run_resume, "use a GPU that was drained again",
+     "For admins. It takes jobs again as soon as its slices have been looked at.",
+     "partita resume 0"},
     {Verb::kReplay, "replay", run_replay, "replay the daemon's decisions from its journal",
      "The store keeps what went into every turn. Each is replayed by the same code and "
      "policies, and what comes out is compared with what came out then: status 0 when all are the "

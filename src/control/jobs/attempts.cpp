@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -40,6 +41,18 @@ bool says_out_of_memory(const std::string& output) {
   });
 }
 
+std::string no_such_job(JobNumber id) {
+  return fmt::format("there is no job {}", id);
+}
+
+bool has_ended_otherwise(const Job& job) {
+  return has_ended(job.state()) && job.state() != JobState::kCancelled;
+}
+
+std::string how_it_ended(const Job& job) {
+  return fmt::format("job {} has ended: {}", job.id, name_of(job.state()));
+}
+
 }  // namespace
 
 launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
@@ -50,9 +63,17 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   start.time_limit = job.spec.time_limit.value_or(state_.options.limits.time_limit_max);
   start.output = output_path_of(job.spec, key.job);
   start.script = job.spec.script.value_or("");
+  // Stores of older programs have jobs that set what is ours.
+  std::erase_if(start.environment, [](const std::string& entry) {
+    return is_reserved_variable(std::string_view(entry).substr(0, entry.find('=')));
+  });
   start.environment.push_back("CUDA_VISIBLE_DEVICES=" + instance);
   start.environment.push_back(fmt::format("PARTITA_JOB={}", key.job));
   start.environment.push_back(fmt::format("PARTITA_ATTEMPT={}", key.number));
+  if (job.array_job != kNoJob) {
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_JOB={}", job.array_job));
+    start.environment.push_back(fmt::format("PARTITA_ARRAY_INDEX={}", job.array_index));
+  }
   return start;
 }
 
@@ -84,6 +105,7 @@ void Attempts::start(Job& job, SliceId slice) {
   row.started_us = state_.now.count;
   job.attempts.push_back(std::move(row));
   state_.turn.touch_attempt(job);
+  state_.totals.began(job, state_.now);
   flow_.move_to(job, JobState::kStarting, fmt::format("on {}", state_.name_of(slice)));
   state_.turn.event(job.id, "starting",
                     fmt::format("attempt {} on {}, {:g} GiB", job.progress.attempt,
@@ -110,6 +132,8 @@ void Attempts::take(const launch::Report& report) {
       return ended(job, report);
     case launch::Report::Kind::kVanished:
       return lose(job, "its process vanished");
+    case launch::Report::Kind::kNoSpace:
+      return postpone(job, report);
   }
 }
 
@@ -136,6 +160,7 @@ void Attempts::close(Job& job, AttemptOutcome outcome, std::string reason, Micro
       ended == Micros{} ? state_.now.count : std::clamp(ended.count, least, state_.now.count);
   attempt.reason = std::move(reason);
   attempt.outcome = outcome;
+  state_.totals.attempt_ended(job, state_.model());
   state_.turn.touch_attempt(job);
   const launch::AttemptKey key{job.id, attempt.number};
   state_.turn.met("launch", launch::text_of(key));
@@ -172,6 +197,17 @@ void Attempts::did_not_begin(Job& job, const launch::Report& report) {
   state_.turn.event(job.id, "requeued",
                     fmt::format("attempt {} was never started", report.key.number));
   flow_.requeue(job, "its last attempt was never started");
+}
+
+// It did not begin and no fault of it is known: it waits, however often.
+void Attempts::postpone(Job& job, const launch::Report& report) {
+  close(job, AttemptOutcome::kNotStarted, report.message);
+  if (job.state() == JobState::kCancelling) {
+    return flow_.end(job, JobState::kCancelled, "before it began");
+  }
+  state_.turn.event(job.id, "postponed", report.message);
+  if (PLANTED(fail_without_space)) return flow_.end(job, JobState::kFailed, report.message);
+  flow_.requeue(job, report.message);
 }
 
 bool Attempts::out_of_memory(const Job& job, const launch::Report& report) const {
@@ -214,15 +250,22 @@ void Attempts::ended(Job& job, const launch::Report& report) {
   if (PLANTED(restart_after_done)) done = false;
   if (done) return flow_.end(job, JobState::kDone, how);
   if (memory) return begin_again_larger(job);
-  if (good || before == JobState::kRestarting) {
-    state_.turn.event(job.id, "requeued",
-                      fmt::format("attempt {} ended with {}; needs {:.2f} GiB", attempt.number, how,
-                                  job.progress.need_gib));
-    return flow_.requeue(job, before == JobState::kRestarting
-                                  ? job.progress.reason + "; to begin again"
-                                  : "to begin again");
-  }
+  if (good || before == JobState::kRestarting) return wait_again(job, before, how);
   flow_.end(job, JobState::kFailed, how);
+}
+
+// It was stopped to begin again.
+void Attempts::wait_again(Job& job, JobState before, const std::string& how) {
+  const std::string reason =
+      before == JobState::kRestarting ? job.progress.reason + "; to begin again" : "to begin again";
+  const bool asked = job.progress.stop_cause == StopCause::kRequeued;
+  if (job.spec.no_requeue && !asked) {
+    return flow_.end(job, JobState::kLost, job.progress.reason + "; it is not to begin again");
+  }
+  state_.turn.event(job.id, "requeued",
+                    fmt::format("attempt {} ended with {}; needs {:.2f} GiB", job.attempt().number,
+                                how, job.progress.need_gib));
+  flow_.requeue(job, reason);
 }
 
 // One size up, or the end where there is none.
@@ -232,6 +275,10 @@ void Attempts::begin_again_larger(Job& job) {
   const Result<mig::ProfileIndex> profile = mig::parse_profile(state_.model(), attempt.profile);
   const double had = profile ? state_.model().profiles[*profile].memory_gib : 0;
   const std::optional<double> larger = state_.memory.next_larger(had);
+  if (job.spec.no_requeue) {
+    return flow_.end(job, JobState::kFailed,
+                     fmt::format("out of memory on {:g} GiB; it is not to begin again", had));
+  }
   if (!larger || job.progress.attempt >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kFailed,
                      larger ? "out of memory too often"
@@ -251,6 +298,9 @@ void Attempts::lose(Job& job, const std::string& why) {
   if (job.state() == JobState::kCancelling) return flow_.end(job, JobState::kCancelled, why);
   const auto losses =
       std::ranges::count(job.attempts, AttemptOutcome::kLost, &store::AttemptRow::outcome);
+  if (job.spec.no_requeue) {
+    return flow_.end(job, JobState::kLost, why + "; it is not to begin again");
+  }
   if (losses > state_.options.limits.losses_max ||
       job.progress.attempt >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kLost, why);
@@ -283,25 +333,94 @@ void Attempts::stop_on(SliceId slice, const std::string& why) {
 void Attempts::take(const Cancel& cancel) {
   Job* job = state_.jobs.find(cancel.job);
   if (job == nullptr) {
-    return state_.turn.reply(cancel.ticket, Reply::Kind::kNotFound, {},
-                             fmt::format("there is no job {}", cancel.job));
+    return state_.turn.reply(cancel.ticket, Reply::Kind::kNotFound, {}, no_such_job(cancel.job));
   }
-  if (has_ended(job->state()) && job->state() != JobState::kCancelled) {
-    return state_.turn.reply(cancel.ticket, Reply::Kind::kConflict, {},
-                             fmt::format("job {} has ended: {}", job->id, name_of(job->state())));
+  if (has_ended_otherwise(*job)) {
+    return state_.turn.reply(cancel.ticket, Reply::Kind::kConflict, {}, how_it_ended(*job));
   }
   state_.turn.reply(cancel.ticket, Reply::Kind::kCancelled, {job->id});
-  if (job->state() == JobState::kCancelled || job->state() == JobState::kCancelling) return;
-  if (job->state() == JobState::kQueued) {
-    if (!state_.claims.has(job->id)) state_.policies.withdraw(state_.view, job->handle);
-    return flow_.end(*job, JobState::kCancelled, "by its owner, while it waited");
+  this->cancel(*job);
+}
+
+// The last ones first: a job that is taken away before them would only make room for one of them to
+// start, if a pass came between.
+void Attempts::take(const CancelJobs& cancel) {
+  std::vector<JobNumber> ids = cancel.jobs;
+  std::ranges::sort(ids);
+  const auto same = std::ranges::unique(ids);
+  ids.erase(same.begin(), same.end());
+  std::vector<JobNumber> cancelled;
+  std::vector<Refusal> refused;
+  for (const JobNumber id : ids | std::views::reverse) {
+    Job* job = state_.jobs.find(id);
+    if (job == nullptr) {
+      refused.push_back({id, Refusal::Kind::kNotFound, no_such_job(id)});
+    } else if (cancel.only_of && job->owner.uid != *cancel.only_of) {
+      refused.push_back(
+          {id, Refusal::Kind::kForbidden, fmt::format("job {} belongs to somebody else", id)});
+    } else if (has_ended_otherwise(*job)) {
+      refused.push_back({id, Refusal::Kind::kConflict, how_it_ended(*job)});
+    } else {
+      cancelled.push_back(id);
+      this->cancel(*job);
+    }
   }
-  flow_.forget_claim(*job);
-  state_.turn.event(job->id, "cancelling", "its owner asked for it");
-  flow_.move_to(*job, JobState::kCancelling, "by its owner");
+  std::ranges::reverse(cancelled);
+  std::ranges::reverse(refused);
+  state_.turn.reply(cancel.ticket, Reply::Kind::kSomeCancelled, std::move(cancelled), {},
+                    std::move(refused));
+}
+
+// Harmless for one that is being stopped, or was.
+void Attempts::cancel(Job& job) {
+  if (job.state() == JobState::kCancelled || job.state() == JobState::kCancelling) return;
+  if (job.state() == JobState::kQueued) {
+    const bool known = job.handle.valid() && !state_.claims.has(job.id);
+    if (known) state_.policies.withdraw(state_.view, job.handle);
+    return flow_.end(job, JobState::kCancelled, "by its owner, while it waited");
+  }
+  flow_.forget_claim(job);
+  state_.turn.event(job.id, "cancelling", "its owner asked for it");
+  flow_.move_to(job, JobState::kCancelling, "by its owner");
   if (PLANTED(lose_cancel)) return;
-  stop(*job, false);
-  if (PLANTED(reuse_slice_too_early)) leave_slice(*job);
+  stop(job, false);
+  if (PLANTED(reuse_slice_too_early)) leave_slice(job);
+}
+
+void Attempts::take(const Requeue& requeue) {
+  Job* job = state_.jobs.find(requeue.job);
+  if (job == nullptr) {
+    return state_.turn.reply(requeue.ticket, Reply::Kind::kNotFound, {}, no_such_job(requeue.job));
+  }
+  if (job->state() == JobState::kCancelling) {
+    return state_.turn.reply(requeue.ticket, Reply::Kind::kConflict, {},
+                             fmt::format("job {} is being cancelled", job->id));
+  }
+  const bool ended = has_ended(job->state());
+  const auto full = state_.jobs.no_room_for(job->owner, ended ? 1 : 0, state_.options.limits);
+  if (ended && full) return state_.turn.reply(requeue.ticket, Reply::Kind::kFull, {}, *full);
+  state_.turn.reply(requeue.ticket, Reply::Kind::kDone, {job->id});
+  if (ended) return queue_again(*job);
+  if (may_move(job->state(), JobState::kRestarting)) interrupt(*job);
+}
+
+void Attempts::queue_again(Job& job) {
+  state_.turn.event(job.id, "requeued",
+                    fmt::format("on request, after it was {}", name_of(job.state())));
+  state_.jobs.reopen(job, "requeued on request", state_.now);
+  state_.turn.touch(job);
+  state_.gates.add(job);
+  flow_.look_at(job);
+}
+
+void Attempts::interrupt(Job& job) {
+  const bool saves = !job.spec.checkpoint.empty();
+  if (saves && job.length_known()) job.work_left = state_.active[job.handle].work_at(state_.now);
+  state_.turn.event(job.id, "stopping",
+                    saves ? "to wait again on request: its checkpoint command is run first"
+                          : "to wait again on request");
+  flow_.move_to(job, JobState::kRestarting, "requeued on request", StopCause::kRequeued);
+  stop(job, true);
 }
 
 // ---- memory
@@ -314,6 +433,8 @@ void Attempts::watch_memory(Job& job, double used_gib) {
   job.trend.add(elapsed, used_gib, rule);
   attempt.peak_gib = std::max(attempt.peak_gib, used_gib);
   if (!state_.options.early_restart || job.state() != JobState::kRunning) return;
+  if (!state_.no_space.empty()) return;  // it could not begin again
+  if (job.spec.no_early_restart || job.spec.no_requeue) return;
   const decide::ActiveJob& active = state_.active[job.handle];
   const bool length_known = job.length_known();
   const double end =

@@ -24,6 +24,8 @@ class Attempts {
   void stop_on(cluster::SliceId slice, const std::string& why);
 
   void take(const Cancel& cancel);
+  void take(const CancelJobs& cancel);
+  void take(const Requeue& requeue);
   void take(const launch::Report& report);
   // What the process on the job's slice was seen to hold.
   void watch_memory(Job& job, double used_gib);
@@ -33,10 +35,15 @@ class Attempts {
   JobLengths lengths;
 
  private:
+  void cancel(Job& job);
   void began(Job& job, const launch::Report& report);
   void did_not_begin(Job& job, const launch::Report& report);
+  void postpone(Job& job, const launch::Report& report);
   void ended(Job& job, const launch::Report& report);
   void lose(Job& job, const std::string& why);
+  void wait_again(Job& job, JobState before, const std::string& how);
+  void queue_again(Job& job);
+  void interrupt(Job& job);
   void close(Job& job, store::AttemptOutcome outcome, std::string reason, Micros ended = {});
   bool out_of_memory(const Job& job, const launch::Report& report) const;
   void begin_again_larger(Job& job);

@@ -54,6 +54,8 @@ std::string sentence_of_claim(const Controller& controller, cluster::SliceId sli
 std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIndex profile) {
   const Fleet& fleet = controller.fleet();
   const mig::GpuModel& model = fleet.model();
+  if (controller.drained(gpu))
+    return fmt::format("GPU {} is {}", gpu.value, fleet.why_unusable(gpu));
   if (!fleet.usable(gpu))
     return fmt::format("GPU {} is out: {}", gpu.value, fleet.why_unusable(gpu));
   if (fleet.in_step(gpu)) return fmt::format("GPU {} is being cut", gpu.value);
@@ -86,6 +88,8 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
   if (controller.options().shadow) {
     return {"the daemon is in shadow mode: it decides and logs, and starts nothing"};
   }
+  if (!controller.no_space().empty()) return {controller.no_space()};
+  if (job.barred) return {job.progress.reason};
   if (const auto slice = controller.claim_of(job.id)) {
     return {sentence_of_claim(controller, *slice)};
   }

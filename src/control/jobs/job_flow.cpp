@@ -30,6 +30,11 @@ std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
                               state_.model().title, *submit.spec.memory_gib,
                               state_.memory.largest()));
   }
+  for (const std::string& text : submit.spec.after) {
+    const auto dependency = parse_dependency(text);
+    if (state_.jobs.find(dependency->job) != nullptr) continue;
+    return refuse(fmt::format("after names job {}, and there is none of that number", text));
+  }
   if (const auto full = state_.jobs.no_room_for(submit.owner, submit.count, limits)) {
     return refuse(*full, Reply::Kind::kFull);
   }
@@ -42,52 +47,161 @@ void JobFlow::take(const Submit& submit) {
   if (known != nullptr) {
     return state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, *known);
   }
+  if (!state_.no_space.empty()) {
+    return state_.turn.reply(submit.ticket, Reply::Kind::kNoSpace, {}, state_.no_space);
+  }
   if (auto refused = refusal(submit)) {
     return state_.turn.reply(submit.ticket, refused->kind, {}, std::move(refused->message));
   }
   std::vector<JobNumber> ids;
-  for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit).id);
+  const JobNumber first = submit.count > 1 ? state_.jobs.next_number() : kNoJob;
+  for (std::size_t i = 0; i < submit.count; ++i) ids.push_back(add(submit, first, i).id);
   state_.jobs.set_key(submit.owner, submit.key, ids);
   state_.turn.reply(submit.ticket, Reply::Kind::kAccepted, std::move(ids));
 }
 
-Job& JobFlow::add(const Submit& submit) {
+// Of a job that runs it counts when it waits again.
+void JobFlow::take(const Hold& hold) {
+  Job* job = state_.jobs.find(hold.job);
+  if (job == nullptr) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kNotFound, {},
+                             fmt::format("there is no job {}", hold.job));
+  }
+  if (has_ended(job->state())) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kConflict, {},
+                             fmt::format("job {} has ended: {}", job->id, name_of(job->state())));
+  }
+  store::Held& held = job->progress.held;
+  if (!hold.hold && held == store::Held::kByAdmin && !hold.admin) {
+    return state_.turn.reply(hold.ticket, Reply::Kind::kForbidden, {},
+                             fmt::format("job {} is held by an admin, who releases it", job->id));
+  }
+  state_.turn.reply(hold.ticket, Reply::Kind::kDone, {job->id});
+  const store::Held by = hold.admin ? store::Held::kByAdmin : store::Held::kByOwner;
+  const store::Held wanted = hold.hold ? std::max(held, by) : store::Held::kNo;
+  if (held == wanted) return;
+  held = wanted;
+  state_.turn.touch(*job);
+  state_.turn.event(job->id, hold.hold ? "held" : "released",
+                    hold.admin ? "by an admin" : "by its owner");
+  look_at(*job);
+}
+
+Job& JobFlow::add(const Submit& submit, JobNumber array_job, std::size_t index) {
   Job& job = state_.jobs.add(submit.owner, submit.key, submit.spec, state_.now);
+  job.array_job = array_job;
+  job.array_index = static_cast<std::int64_t>(index);
   const double need = state_.memory.first_need(submit.spec, submit.owner);
   job.progress.need_gib = need;
   job.progress.reason = "submitted";
+  if (submit.spec.hold) job.progress.held = store::Held::kByOwner;
   state_.turn.add_new(job);
+  state_.totals.submitted(job);
   const bool from_history = !submit.spec.memory_gib && need > 0;
   state_.turn.event(job.id, "submitted",
                     submit.spec.memory_gib ? fmt::format("needs {:g} GiB as given", need)
                     : from_history ? fmt::format("needs {:.2f} GiB as earlier jobs named {}", need,
                                                  submit.spec.name)
                                    : "its memory is unknown: begins on the smallest slice");
-  const workload::Job seen = as_policy_job(job.spec, job.submitted, need);
+  state_.gates.add(job);
+  look_at(job);
+  return job;
+}
+
+void JobFlow::give_handle(Job& job) {
+  // The store may be of a time when the policy offered more.
+  const double need = std::min(job.progress.need_gib, state_.memory.largest());
+  const workload::Job seen = as_policy_job(job.spec, job.submitted, job.progress.need_gib);
   state_.jobs.set_handle(job,
                          state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)},
                                            state_.memory.fitting(need)));
-  state_.policies.job_arrived(state_.view, job.handle);
+  decide::ActiveJob& active = state_.active[job.handle];
+  active.resumable = may_be_moved(job);
+  active.work = std::exchange(job.work_left, 1);
+}
+
+void JobFlow::take_handle(Job& job) {
+  state_.active.remove(job.handle);
+  job.handle = {};
+  state_.fleet.note_change();
+  state_.pass_due = true;
+}
+
+void JobFlow::look_at(Job& job) {
+  if (job.state() != JobState::kQueued) return;
+  auto why = state_.gates.bar_of(state_.jobs, job);
+  if (PLANTED(ignore_bars)) why = {};
+  if (!why) {
+    if (!job.handle.valid()) admit(job);
+    return;
+  }
+  if (job.handle.valid()) {
+    const bool claims = state_.claims.has(job.id);
+    forget_claim(job);
+    if (!claims) state_.policies.withdraw(state_.view, job.handle);
+    take_handle(job);
+  }
+  bar(job, *why);
+}
+
+void JobFlow::admit(Job& job) {
+  const bool is_new = job.progress.attempt == 0;
+  state_.gates.note_admitted(job);
+  give_handle(job);
+  if (is_new) state_.policies.job_arrived(state_.view, job.handle);
+  if (!is_new) state_.policies.job_found(state_.view, job.handle);
   state_.note_event();
-  return job;
+  if (!job.barred) return;
+  job.barred = false;
+  job.progress.reason = "waits for a slice";
+  state_.turn.touch(job);
+  state_.turn.event(job.id, "eligible", "may start");
+}
+
+void JobFlow::bar(Job& job, const QueueGates::Bar& bar) {
+  if (bar.for_ever) return end(job, JobState::kCancelled, bar.reason);
+  job.barred = true;
+  state_.gates.note_barred(job, bar);
+  if (job.progress.reason == bar.reason) return;
+  state_.turn.event(job.id, "waits", bar.reason);
+  job.progress.reason = bar.reason;
+  state_.turn.touch(job);
+}
+
+void JobFlow::settle() {
+  for (auto due = state_.gates.take_due(); !due.empty(); due = state_.gates.take_due()) {
+    for (const JobNumber id : due) {
+      if (Job* job = state_.jobs.find(id)) look_at(*job);
+    }
+  }
 }
 
 void JobFlow::move_to(Job& job, JobState to, std::string reason, store::StopCause cause) {
   state_.jobs.set_state(job, to, std::move(reason), state_.now, cause);
-  state_.active[job.handle].resumable = may_be_moved(job);
+  if (job.handle.valid()) state_.active[job.handle].resumable = may_be_moved(job);
   state_.turn.touch(job);
 }
 
 void JobFlow::end(Job& job, JobState as, std::string reason) {
+  job.barred = false;
   forget_claim(job);
   state_.turn.event(job.id, std::string(name_of(as)), reason);
   move_to(job, as, std::move(reason));
-  state_.active.remove(job.handle);
+  state_.totals.ended(job);
+  if (job.handle.valid()) state_.active.remove(job.handle);
   state_.jobs.note_ended(job);
+  state_.gates.note_ended(job);
   state_.note_event();
 }
 
 void JobFlow::requeue(Job& job, std::string reason) {
+  if (const auto why = state_.gates.bar_of(state_.jobs, job)) {
+    forget_claim(job);
+    move_to(job, JobState::kQueued, std::move(reason));
+    take_handle(job);
+    state_.note_event();
+    return bar(job, *why);
+  }
   const double need = job.progress.need_gib;
   decide::ActiveJob& active = state_.active[job.handle];
   active.fits = state_.memory.fitting(std::min(need, state_.memory.largest()));
@@ -95,6 +209,7 @@ void JobFlow::requeue(Job& job, std::string reason) {
   active.work = std::exchange(job.work_left, 1);
   active.forget_on_time();
   CHECK(active.fits != 0);
+  state_.totals.restarted(job);
   move_to(job, JobState::kQueued, std::move(reason));
   if (!state_.claims.has(job.id)) state_.policies.job_returned(state_.view, job.handle);
   state_.fleet.note_change();
@@ -104,7 +219,7 @@ void JobFlow::requeue(Job& job, std::string reason) {
 // Half of its attempts are left for what it cannot help.
 bool JobFlow::may_be_moved(const Job& job) const {
   const bool settled = job.state() == JobState::kQueued || job.state() == JobState::kRunning;
-  return settled && !job.spec.checkpoint.empty() &&
+  return settled && !job.spec.checkpoint.empty() && !job.spec.no_requeue &&
          job.progress.attempt <= state_.options.limits.attempts_max / 2;
 }
 

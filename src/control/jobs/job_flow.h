@@ -12,6 +12,7 @@ class JobFlow {
   explicit JobFlow(ControlState& state) : state_(state) {}
 
   void take(const Submit& submit);
+  void take(const Hold& hold);
 
   // `cause`: of a restart, and of nothing else.
   void move_to(Job& job, JobState to, std::string reason,
@@ -22,6 +23,14 @@ class JobFlow {
   // has a claim.
   void requeue(Job& job, std::string reason);
 
+  // Whether a waiting job may start, found anew: policies are told of it, or it is taken from them,
+  // or it ends because it never will.
+  void look_at(Job& job);
+  // Looks at all jobs for which something changed since the last call.
+  void settle();
+  // It has a place among the jobs that policies are told of.
+  void give_handle(Job& job);
+
   // Whether it may be interrupted and go on elsewhere.
   bool may_be_moved(const Job& job) const;
 
@@ -31,7 +40,11 @@ class JobFlow {
 
  private:
   std::optional<Reply> refusal(const Submit& submit) const;
-  Job& add(const Submit& submit);
+  Job& add(const Submit& submit, JobNumber array_job, std::size_t index);
+  void admit(Job& job);
+  // REQUIRES: policies do not count on it.
+  void take_handle(Job& job);
+  void bar(Job& job, const QueueGates::Bar& bar);
 
   ControlState& state_;
 };

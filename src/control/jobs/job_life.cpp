@@ -22,10 +22,10 @@ constexpr std::array<unsigned, kJobStates> kFollowers{
     bit(JobState::kQueued) | bit(JobState::kDone) | bit(JobState::kFailed) | bit(JobState::kLost) |
         bit(JobState::kCancelling),
     bit(JobState::kCancelled),
-    0,
-    0,
-    0,
-    0,
+    bit(JobState::kQueued),
+    bit(JobState::kQueued),
+    bit(JobState::kQueued),
+    bit(JobState::kQueued),
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ std::optional<JobState> job_state_of(std::string_view name) {
 }
 
 bool has_ended(JobState state) {
-  return kFollowers[static_cast<std::size_t>(state)] == 0;
+  return state >= JobState::kDone;
 }
 
 bool holds_slice(JobState state) {

@@ -5,6 +5,7 @@
 //     │           │            ├──> restarting ──> queued   (to a larger slice; or it ended first)
 //     └───────────┴────────────┘                            (memory ran out, the device was lost)
 //   any that has not ended ──> cancelling ──> cancelled     (from queued at once)
+//   any that has ended ──> queued                           (only when somebody asks for it)
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ inline constexpr std::size_t kJobStates = 9;
 std::string_view name_of(JobState state);
 std::optional<JobState> job_state_of(std::string_view name);
 
-// Nothing follows.
+// Nothing follows by itself.
 bool has_ended(JobState state);
 // A process of it may exist.
 bool holds_slice(JobState state);

@@ -63,11 +63,13 @@ bool has_null(const std::vector<std::string>& list) {
       list, [](const std::string& each) { return each.find('\0') != std::string::npos; });
 }
 
+bool may_stand_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
 bool is_name(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
+  return std::ranges::all_of(name, may_stand_in_name);
 }
 
 std::size_t bytes_of(const std::vector<std::string>& list) {
@@ -83,6 +85,7 @@ class CheckField {
     if (value > 0 && value <= field.most) return;
     refuse("{} is {:g}; wanted above 0 and at most {:.15g}", field.name, value, field.most);
   }
+  void operator()(const Field&, bool) {}
   void operator()(const Field& field, Micros value) { (*this)(field, value.to_seconds()); }
   void operator()(const Field& field, const std::string& value) {
     if (static_cast<double>(value.size()) > field.most) {
@@ -98,7 +101,12 @@ class CheckField {
     if constexpr (kIsOptional<T>) {
       if (value) (*this)(field, *value);
     } else if constexpr (WholeNumber<T>) {
-      (*this)(field, static_cast<double>(value));
+      const auto number = static_cast<double>(value);
+      if (!field.negative) return (*this)(field, number);
+      if (number < -field.most || number > field.most) {
+        refuse("{} is {:.15g}; wanted {:.15g} to {:.15g}", field.name, number, -field.most,
+               field.most);
+      }
     } else {
       for (const auto& each : value) (*this)(field, each);
     }
@@ -124,8 +132,27 @@ Status check_environment(const JobSpec& spec, const Limits& limits) {
       return Error{fmt::format("environment entry '{}' is not NAME=VALUE", entry.substr(0, 64))};
     }
     const std::string_view name = std::string_view(entry).substr(0, equals);
-    if (name.starts_with("LD_") || name == "CUDA_VISIBLE_DEVICES") {
-      return Error{fmt::format("the environment variable {} is not the job's to set", name)};
+    if (is_reserved_variable(name)) {
+      return Error{
+          fmt::format("the environment variable {} is not the job's to set; it says where "
+                      "the daemon runs it",
+                      name.substr(0, 64))};
+    }
+  }
+  return {};
+}
+
+Status check_dependencies(const JobSpec& spec) {
+  if (spec.after.size() > kDependenciesMax) {
+    return Error{
+        fmt::format("after names {} jobs; wanted at most {}", spec.after.size(), kDependenciesMax)};
+  }
+  for (const std::string& each : spec.after) {
+    if (!parse_dependency(each)) {
+      return Error{
+          fmt::format("after has '{}'; wanted the number of a job, as in 12, 12:ok or "
+                      "12:any",
+                      each.substr(0, 64))};
     }
   }
   return {};
@@ -192,6 +219,29 @@ double seconds_on(const JobSpec& spec, std::size_t size) {
 
 }  // namespace
 
+std::string name_of_program(std::string_view program) {
+  std::string name;
+  for (const char c : program.substr(program.rfind('/') + 1)) {
+    if (may_stand_in_name(c) && name.size() < Limits{}.name_bytes_max) name += c;
+  }
+  return name.empty() ? "job" : name;
+}
+
+bool is_reserved_variable(std::string_view name) {
+  if (name == "PARTITA_SOCKET" || name == "PARTITA_TOKEN") return false;
+  return name == "CUDA_VISIBLE_DEVICES" || name == "NVIDIA_VISIBLE_DEVICES" ||
+         name.starts_with("PARTITA_");
+}
+
+std::optional<Dependency> parse_dependency(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto number = parse_int(text.substr(0, colon));
+  if (!number || *number < 1) return {};
+  const std::string_view how = colon == std::string_view::npos ? "ok" : text.substr(colon + 1);
+  if (how != "ok" && how != "any") return {};
+  return Dependency{{*number}, how == "any"};
+}
+
 Status check_spec(const JobSpec& spec, const Limits& limits) {
   if (spec.argv.empty() || spec.argv[0].empty()) return Error{"there is no program to run"};
   if (bytes_of(spec.argv) > limits.argv_bytes_max ||
@@ -221,6 +271,7 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
   }
   const Status files = check_files(spec);
   if (!files) return files;
+  if (const Status after = check_dependencies(spec); !after) return after;
   return check_environment(spec, limits);
 }
 

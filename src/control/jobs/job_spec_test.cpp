@@ -34,6 +34,11 @@ JobSpec random_spec(Rng& rng) {
   if (rng.below(3) == 0) spec.comment = random_bytes(rng, 30);
   if (rng.below(3) == 0) spec.output = random_bytes(rng, 30);
   if (rng.below(3) == 0) spec.script = random_bytes(rng, 30);
+  if (rng.below(3) == 0)
+    spec.priority = static_cast<std::int64_t>(rng.below(2'000'001)) - 1'000'000;
+  spec.hold = rng.below(3) == 0;
+  if (rng.below(3) == 0) spec.array_limit = static_cast<std::int64_t>(rng.below(1'000));
+  for (std::uint64_t i = rng.below(4) / 2; i > 0; --i) spec.after.push_back(random_bytes(rng, 9));
   return spec;
 }
 
@@ -100,6 +105,43 @@ TEST(JobSpec, AScriptNamesWhoReadsIt) {
   }
 }
 
+TEST(JobSpec, ADependencyIsANumberAndHowItHasToEnd) {
+  EXPECT_EQ(parse_dependency("12")->job, JobNumber{12});
+  EXPECT_FALSE(parse_dependency("12")->any);
+  EXPECT_FALSE(parse_dependency("12:ok")->any);
+  EXPECT_TRUE(parse_dependency("12:any")->any);
+  for (const char* wrong : {"", "0", "-1", "12:", "12:never", "twelve", ":ok", "12:ok:ok"}) {
+    EXPECT_FALSE(parse_dependency(wrong)) << wrong;
+  }
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  spec.after = {"12:any", "x"};
+  EXPECT_EQ(check_spec(spec, {}).error().message,
+            "after has 'x'; wanted the number of a job, as in 12, 12:ok or 12:any");
+  spec.after.assign(kDependenciesMax, "12");
+  EXPECT_TRUE(check_spec(spec, {}).ok());
+  spec.after.emplace_back("12");
+  EXPECT_EQ(check_spec(spec, {}).error().message, "after names 1001 jobs; wanted at most 1000");
+}
+
+TEST(JobSpec, APriorityMayBeBelowZeroAndHasLimits) {
+  JobSpec spec;
+  spec.argv = {"x"};
+  spec.directory = "/";
+  spec.name = "n";
+  for (const std::int64_t good : {-1'000'000, -1, 0, 1, 1'000'000}) {
+    spec.priority = good;
+    EXPECT_TRUE(check_spec(spec, {}).ok()) << good;
+    EXPECT_EQ(decode_spec(encode_spec(spec))->priority, good);
+  }
+  spec.priority = -1'000'001;
+  EXPECT_EQ(check_spec(spec, {}).error().message,
+            "priority is -1000001; wanted -1000000 to 1000000");
+  EXPECT_FALSE(decode_spec(encode_spec(spec)).ok());
+}
+
 TEST(JobSpec, ACommentStandsByItsNameBehindTheRest) {
   JobSpec spec;
   spec.argv = {"x"};
@@ -158,17 +200,20 @@ TEST(JobSpec, TimesThatWereNotGivenFollowFromThoseThatWere) {
   EXPECT_NEAR(even.time[4].to_seconds(), 300.0 / 7, 1e-3);
 }
 
-TEST(JobLife, NothingFollowsAnEndAndEverythingElseCanEnd) {
+TEST(JobLife, NothingButAWaitOnRequestFollowsAnEndAndEverythingElseCanEnd) {
   for (std::size_t i = 0; i < kJobStates; ++i) {
     const auto state = static_cast<JobState>(i);
     EXPECT_EQ(job_state_of(name_of(state)), state);
     int followers = 0;
     for (std::size_t j = 0; j < kJobStates; ++j) {
-      followers += may_move(state, static_cast<JobState>(j)) ? 1 : 0;
+      const auto next = static_cast<JobState>(j);
+      if (next != JobState::kQueued) followers += may_move(state, next) ? 1 : 0;
     }
     EXPECT_EQ(followers == 0, has_ended(state));
+    if (has_ended(state)) {
+      EXPECT_TRUE(may_move(state, JobState::kQueued));
+    }
   }
-  EXPECT_FALSE(may_move(JobState::kDone, JobState::kQueued));
   EXPECT_FALSE(may_move(JobState::kCancelling, JobState::kQueued));
 }
 

@@ -25,6 +25,7 @@ store::AttemptOutcome outcome_in_words(const store::AttemptRow& row) {
 
 store::StopCause cause_in_words(const std::string& reason) {
   if (reason.starts_with("preempted")) return store::StopCause::kPreempted;
+  if (reason.starts_with("requeued")) return store::StopCause::kRequeued;
   const bool memory = reason.starts_with("its memory is projected");
   return memory ? store::StopCause::kMemory : store::StopCause::kDevice;
 }
@@ -111,6 +112,14 @@ void JobTable::note_ended(Job& job) {
   --jobs_of_user_[job.owner.uid];
 }
 
+void JobTable::reopen(Job& job, std::string reason, Micros now) {
+  CHECK(has_ended(job.state()));
+  std::erase(ended_, job.id);
+  ++jobs_of_user_[job.owner.uid];
+  set_state(job, JobState::kQueued, std::move(reason), now);
+  job.work_left = job.believed = 1;
+}
+
 std::vector<JobNumber> JobTable::forget_oldest(std::size_t kept_max,
                                                const std::set<JobNumber>& unwritten) {
   std::vector<JobNumber> forgotten;
@@ -158,6 +167,8 @@ Status JobTable::read_jobs(const store::Contents& contents) {
     job.key = row.key;
     job.spec = *std::move(spec);
     job.progress = row.progress;
+    job.array_job = row.array_job;
+    job.array_index = row.array_index;
     const bool unsaid = row.progress.stop_cause == store::StopCause::kNone;
     if (unsaid && job.state() == JobState::kRestarting) {
       job.progress.stop_cause = cause_in_words(row.progress.reason);

@@ -28,12 +28,16 @@ struct Job {
   launch::Owner owner;
   std::string key;
   JobSpec spec;
+  JobNumber array_job;  // the first of its array; kNoJob: it is in none
+  std::int64_t array_index = 0;
   store::JobProgress progress;
   std::vector<store::AttemptRow> attempts;  // attempts[i].number is i + 1
-  cluster::JobHandle handle;                // valid until it ends
+  cluster::JobHandle handle;                // valid while policies may know of it
   MemoryTrend trend;                        // of the present attempt
   double work_left = 1;                     // when it was last stopped after a checkpoint
   double believed = 1;                      // its length, in times it was said to take
+  bool barred = false;                      // waits, and may not start yet (queue_gates.h)
+  bool admitted = false;                    // counts against what limits how many run
 
   JobState state() const { return static_cast<JobState>(progress.state); }
   // The present one. REQUIRES: it has begun.
@@ -65,6 +69,8 @@ class JobTable {
   std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count,
                                          const Limits& limits) const;
 
+  // Of the job that is added next.
+  JobNumber next_number() const { return next_job_; }
   // Its state and reason are still to be set; it counts as queued.
   Job& add(const launch::Owner& owner, const std::string& key, const JobSpec& spec, Micros now);
   void set_key(const launch::Owner& owner, const std::string& key, std::vector<JobNumber> ids);
@@ -75,6 +81,8 @@ class JobTable {
                  store::StopCause cause = store::StopCause::kNone);
   // Follows set_state() to one that ends it.
   void note_ended(Job& job);
+  // An ended one waits again. REQUIRES: there is room for it.
+  void reopen(Job& job, std::string reason, Micros now);
   // Of the ended jobs beyond `kept_max` the oldest go, up to the first whose row is still to be
   // written.
   std::vector<JobNumber> forget_oldest(std::size_t kept_max, const std::set<JobNumber>& unwritten);

@@ -51,6 +51,8 @@ store::Batch Replayer::as_batch(const store::Contents& contents) {
   batch.instances = contents.instances;
   batch.intents = contents.intents;
   batch.peaks = contents.peaks;
+  batch.totals = contents.totals;
+  batch.gpus = contents.gpus;
   if (contents.last_event > 0) batch.events.push_back({contents.last_event, 0, kNoJob, "", ""});
   return batch;
 }

@@ -110,6 +110,18 @@ std::vector<std::vector<Input>> random_turns(std::uint64_t seed) {
   return turns;
 }
 
+TEST(Journal, CancellingManyIsReadBackAsItWasWritten) {
+  CancelJobs cancel{7, {{3}, {4}, {90}}, 1000};
+  InputWriter writer;
+  InputReader reader;
+  const auto read = reader.decode(writer.encode(std::vector<Input>{Input(cancel)}));
+  ASSERT_TRUE(read.ok());
+  const auto& again = std::get<CancelJobs>(read->at(0));
+  EXPECT_EQ(again.ticket, cancel.ticket);
+  EXPECT_EQ(again.jobs, cancel.jobs);
+  EXPECT_EQ(again.only_of, cancel.only_of);
+}
+
 // Bytes that were read back are compared by writing them again: a field that is not written, or
 // not read, changes them or is caught below.
 TEST(Journal, InputsAreReadBackAsTheyWereWritten) {
@@ -253,6 +265,7 @@ TEST(Journal, EverythingATurnSaysIsInItsDigest) {
   EXPECT_TRUE(changed([](Turn& t) { t.replies.emplace_back(); }));
   EXPECT_TRUE(changed([](Turn& t) { t.effects.emplace_back(Stop{}); }));
   EXPECT_FALSE(changed([](Turn& t) { t.batch.turns.emplace_back(); }));
+  EXPECT_FALSE(changed([](Turn& t) { t.batch.totals.emplace_back(); }));
 }
 
 // ---- bytes that older programs wrote and newer ones must go on writing
@@ -376,9 +389,52 @@ TEST(Recorder, AFullJournalIsClosedOnceAndBegunAnew) {
   Turn next;
   recorder.note(Micros{2}, inputs, next);
   EXPECT_TRUE(next.batch.turns.empty());
-  EXPECT_TRUE(should_begin_anew({9, 10, true}));
-  EXPECT_TRUE(should_begin_anew({9, kJournalBytesMax / 2 + 1, false}));
-  EXPECT_FALSE(should_begin_anew({9, kJournalBytesMax / 2, false}));
+  EXPECT_TRUE(should_begin_anew({9, 10, true}, {}, Micros{3}));
+  EXPECT_TRUE(should_begin_anew({9, kJournalBytesMax / 2 + 1, false}, {}, Micros{3}));
+  EXPECT_FALSE(should_begin_anew({9, kJournalBytesMax / 2, false}, {}, Micros{3}));
+}
+
+TEST(Recorder, AJournalThatIsTooOldIsClosedAndBegunAnew) {
+  const JournalLimits limits{1'000'000, Micros::seconds(60)};
+  const store::Store::JournalSize size{9, 10, false, 5'000'000};
+  const Micros last = Micros::seconds(65);
+  EXPECT_FALSE(should_begin_anew(size, limits, last));
+  EXPECT_TRUE(should_begin_anew(size, limits, last + Micros{1}));
+  EXPECT_TRUE(should_begin_anew({9, 500'001, false, 5'000'000}, limits, last));
+  Recorder recorder(size, limits);
+  const std::vector<Input> inputs{GpuHealth{GpuId{0}, false, "x"}};
+  Turn turn;
+  turn.batch.events.emplace_back();
+  recorder.note(last, inputs, turn);
+  EXPECT_FALSE(recorder.closed());
+  recorder.note(last + Micros{1}, inputs, turn);
+  EXPECT_TRUE(recorder.closed());
+}
+
+TEST(Recorder, NothingFollowsAJournalThatIsClosed) {
+  Recorder recorder({9, 10, true});
+  Turn turn;
+  turn.batch.events.emplace_back();
+  recorder.begin(Micros{1}, some_beginning(), turn);
+  recorder.note(Micros{2}, {}, turn);
+  EXPECT_TRUE(turn.batch.turns.empty());
+}
+
+TEST(Journal, WhetherThereIsSpaceIsWrittenAndRead) {
+  launch::Report report;
+  report.kind = launch::Report::Kind::kNoSpace;
+  report.key = {{3}, 1};
+  report.message = "no space";
+  const std::vector<Input> inputs{Storage{false, "the disk is full"}, report, Storage{true, ""}};
+  InputWriter writer;
+  InputReader reader;
+  const auto read = reader.decode(writer.encode(inputs));
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->size(), 3U);
+  EXPECT_EQ(std::get<Storage>((*read)[0]).why, "the disk is full");
+  EXPECT_FALSE(std::get<Storage>((*read)[0]).space);
+  EXPECT_EQ(std::get<launch::Report>((*read)[1]), report);
+  EXPECT_TRUE(std::get<Storage>((*read)[2]).space);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr std::int64_t kRowBytes = 40;
 
 void Recorder::begin(Micros now, const Beginning& beginning, Turn& turn) {
   writer_ = InputWriter{};
+  if (closed_) return;
   add(now, store::TurnKind::kBegin, encode_beginning(beginning), turn);
 }
 
@@ -25,7 +26,9 @@ void Recorder::note(Micros now, std::span<const Input> inputs, Turn& turn) {
 
 void Recorder::add(Micros now, store::TurnKind kind, std::string bytes, Turn& turn) {
   const auto size = static_cast<std::int64_t>(bytes.size()) + kRowBytes;
-  closed_ = size > kTurnBytesMax || bytes_ + size > kJournalBytesMax;
+  if (first_ == Micros{}) first_ = now;
+  const bool old = limits_.age > Micros{} && now - first_ > limits_.age;
+  closed_ = size > kTurnBytesMax || bytes_ + size > limits_.bytes || old;
   if (closed_) {
     kind = store::TurnKind::kClose;
     bytes.clear();
