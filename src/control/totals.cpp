@@ -19,6 +19,8 @@ std::string_view cause_name(store::StopCause cause) {
       return "memory_projected";
     case store::StopCause::kDevice:
       return "device";
+    case store::StopCause::kRequeued:
+      return "requested";
   }
   return "none";
 }

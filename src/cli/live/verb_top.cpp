@@ -57,10 +57,12 @@ std::string head_text(const Json& status) {
   std::string text =
       fmt::format("{}, {}{}\n", word_of(status, "backend"), word_of(status, "policy"),
                   status["shadow"].get<bool>() ? ", in shadow mode" : "");
+  if (status.value("simulated", false)) text += "SIMULATED GPUs: jobs run, but on no GPU\n";
   for (const auto& [state, count] : status["jobs"].items()) {
     if (count.get<int>() > 0) text += fmt::format("{} {}  ", count.get<int>(), state);
   }
-  return text + "\n" + fragmentation_line(status);
+  const std::string closed = word_of(status, "closed");
+  return text + "\n" + (closed.empty() ? closed : closed + "\n") + fragmentation_line(status);
 }
 
 std::string gpu_text(const Json& gpu, bool bold) {
