@@ -30,7 +30,7 @@ std::string refused_row(std::string_view row) {
   return trace ? "accepted" : trace.error().message;
 }
 
-std::vector<std::string> warnings_of(std::string_view text, const RowOptions& options = {}) {
+std::vector<std::string> csv_warnings(std::string_view text, const RowOptions& options = {}) {
   auto source = CsvJobSource::open(Input::memory(text, "jobs.csv"), options);
   EXPECT_TRUE(source.ok());
   EXPECT_TRUE(read_all(**source).ok());
@@ -136,14 +136,14 @@ TEST(JobCsv, AnEmptyFileIsRefused) {
 
 TEST(JobCsv, AHeaderAloneIsNoJobsAndAWarning) {
   EXPECT_EQ(read(kHeader)->jobs.size(), 0U);
-  EXPECT_EQ(warnings_of(kHeader), std::vector<std::string>{"jobs.csv holds no jobs"});
+  EXPECT_EQ(csv_warnings(kHeader), std::vector<std::string>{"jobs.csv holds no jobs"});
 }
 
 TEST(JobCsv, ExtraColumnsAreLeftOutWithAWarning) {
   const std::string text =
       "note,id,arrival_s,deadline_s,class,memory_gib,t1_s,t2_s,t3_s,t4_s,t7_s\nhi,a,0,1,c,0,1,1,1,"
       "1,1\n";
-  EXPECT_EQ(warnings_of(text), std::vector<std::string>{"jobs.csv: column 'note' is not used"});
+  EXPECT_EQ(csv_warnings(text), std::vector<std::string>{"jobs.csv: column 'note' is not used"});
 }
 
 TEST(JobCsv, ATimeThatIsNoNumberIsRefused) {
@@ -210,7 +210,7 @@ TEST(JobCsv, BadRowsAreCountedAndTheFirstIsShownOnRequest) {
   options.skip_bad_rows = true;
   EXPECT_EQ(read(text, options)->jobs.size(), 2U);
   EXPECT_EQ(
-      warnings_of(text, options),
+      csv_warnings(text, options),
       std::vector<std::string>{"jobs.csv: 2 rows skipped as bad; the first: jobs.csv line 3, "
                                "column t1_s: found 'x', wanted seconds from 0.000001 to 1e12"});
 }
