@@ -69,7 +69,7 @@ Result<std::string> text_of(const Request& request, std::string_view name) {
   return bytes;
 }
 
-Result<JobFilter> filter_of(const Request& request, const decltype(Around::uid_of)& uid_of) {
+Result<JobFilter> filter_of(const Request& request, const decltype(Surroundings::uid_of)& uid_of) {
   const Result<std::string> state = text_of(request, "state");
   if (!state) return state.error();
   const Result<std::string> user = text_of(request, "user");
