@@ -95,8 +95,8 @@ std::vector<Parameter> parameters_of(RouteId route) {
   }
   if (route == RouteId::kHistory) {
     const Json instant{{"type", "number"}, {"minimum", 0}};
-    Json most = number_schema(1, 10'000);
-    most["default"] = 1'000;
+    Json most = number_schema(1, kPageJobsMax);
+    most["default"] = kPageJobsDefault;
     return {{"since", instant, "Jobs that ended then or later, in seconds since 1970"},
             {"until", instant, "Jobs that ended before"},
             {"after", number_schema(0, std::int64_t{1} << 53U),

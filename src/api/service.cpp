@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/job_list.h"
@@ -382,18 +383,13 @@ Response Service::history(const Request& request, const Caller& caller) const {
   if (!instant("since", query.since) || !instant("until", query.until)) {
     return error_response(400, "since and until are seconds since 1970, from 0 to 1e11");
   }
-  const auto whole = [&](std::string_view name, std::int64_t otherwise) {
-    const std::string_view text = request.parameter(name);
-    return text.empty() ? otherwise : parse_int(text).value_or(-1);
-  };
-  const std::int64_t limit = whole("limit", 1'000);
-  const std::int64_t after = whole("after", 0);
-  if (after < 0 || limit < 1 || limit > static_cast<std::int64_t>(kListMax)) {
-    return error_response(
-        400, fmt::format("after is the number of a job, and limit is from 1 to {}", kListMax));
-  }
-  query.after = JobNumber{after};
-  query.rows_max = static_cast<std::size_t>(limit);
+  const auto limit = number_of(request, "limit", 1, static_cast<std::int64_t>(kPageJobsMax),
+                               static_cast<std::int64_t>(kPageJobsDefault));
+  if (!limit) return error_response(400, limit.error().message);
+  const auto after = number_of(request, "after", 0, std::numeric_limits<std::int64_t>::max(), 0);
+  if (!after) return error_response(400, after.error().message);
+  query.after = JobNumber{*after};
+  query.rows_max = static_cast<std::size_t>(*limit);
   if (!caller.admin) query.uid = caller.uid;
   return json_response(json_of(control::history_of(controller_, query)));
 }

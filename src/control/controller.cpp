@@ -53,13 +53,13 @@ Turn Controller::step(Micros now, std::span<const Input> inputs) {
     moves_.forget_look();
     state_.pass_due = true;
   }
-  if (state_.no_space.empty() || PLANTED(start_without_space)) decide();
+  if (state_.no_space.empty() || PLANTED(start_without_space)) make_decisions();
   if (dry_run_) dry_run_->step(state_.now, inputs, state_.turn.replies(), state_.turn);
   return finish_turn();
 }
 
 // In shadow mode the copy of the dry run decides.
-void Controller::decide() {
+void Controller::make_decisions() {
   if (!state_.options.shadow && passes_.due()) passes_.run();
   if (const auto ran_min = moves_.preempt_after()) devices_.preempt_for_layouts(*ran_min);
   slices_.begin_layout_steps();

@@ -87,6 +87,7 @@ class Controller {
 
  private:
   void begin_turn(Micros now);
+  void make_decisions();
   Turn finish_turn();
   void take(const Input& input);
   void take(const Storage& storage);

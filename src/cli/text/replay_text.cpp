@@ -141,7 +141,7 @@ Line line_of(const control::Reply& reply) {
   const JobNumber job = reply.jobs.size() == 1 ? reply.jobs.front() : kNoJob;
   const bool good = reply.kind == control::Reply::Kind::kAccepted ||
                     reply.kind == control::Reply::Kind::kCancelled ||
-                    reply.kind == control::Reply::Kind::kSomeCancelled;
+                    reply.kind == control::Reply::Kind::kSomeCancelled ||
                     reply.kind == control::Reply::Kind::kDone;
   if (!good) return {"refuse: " + reply.message};
   return {job != kNoJob ? fmt::format("answer: job {}", job)

@@ -168,8 +168,6 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
     {Verb::kCancel, "cancel", run_cancel, "stop jobs",
      "A job that runs gets SIGTERM, and SIGKILL ten seconds later. All are stopped by one request.",
      "partita cancel 12\npartita cancel 12 14-20\npartita cancel --name train --state queued"},
-     "A job that runs gets SIGTERM, and SIGKILL ten seconds later.",
-     "partita cancel 12\npartita cancel 12,14-20"},
     {Verb::kHold, "hold", run_hold, "keep jobs from starting",
      "A job that waits does not start until it is released; one that runs goes on, and does not "
      "start again when it is stopped. What an admin holds, an admin releases.",
