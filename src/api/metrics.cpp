@@ -62,7 +62,7 @@ void write_gpus(Text& text, const control::Controller& controller, const Surroun
   for (const Row& row : kRows) {
     text.head(row.name, row.type, row.help);
     for (std::uint32_t i = 0; i < controller.fleet().gpus().size(); ++i) {
-      const control::GpuReading& reading = controller.reading(GpuId{i});
+      const control::GpuReading& reading = controller.devices().energy.reading(GpuId{i});
       if (reading.read) text.row(row.name, gpu_labels(controller, around, i), row.value(reading));
     }
   }

@@ -10,7 +10,7 @@ namespace partita::api {
 
 using Json = nlohmann::ordered_json;
 
-// Of responses: the views of control/views.h, StatusView, numbers of jobs.
+// Of responses: the views of control/views/views.h, StatusView, numbers of jobs.
 template <typename View>
 Json json_of(const View& view);
 

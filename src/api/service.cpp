@@ -223,7 +223,7 @@ Handled Service::submit(const Request& request, const Caller& caller,
   }
   // One that is sent again may have been in time when it was first sent.
   const bool passed = spec.deadline && *spec.deadline <= around_.now();
-  if (passed && !controller_.knows_key(parsed->owner, parsed->key)) {
+  if (passed && controller_.job_table().with_key(parsed->owner, parsed->key) == nullptr) {
     return error_response(400,
                           fmt::format("deadline_s is {:.0f} and has passed; it is {:.0f} now",
                                       spec.deadline->to_seconds(), around_.now().to_seconds()));

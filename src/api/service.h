@@ -10,8 +10,8 @@
 
 #include "api/http.h"
 #include "api/routes.h"
-#include "control/history.h"
-#include "control/views.h"
+#include "control/views/history.h"
+#include "control/views/views.h"
 
 namespace partita::api {
 

@@ -117,14 +117,13 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
   const auto shown = [&](std::uint32_t uid, const char* path) {
     return std::get<Response>(service.handle(request("GET", path), caller(uid), 7)).body;
   };
-  EXPECT_EQ(
-      shown(kAnn, "/v1/jobs"),
-      R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
-      R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null,)"
+  EXPECT_EQ(shown(kAnn, "/v1/jobs"),
+            R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
+            R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null,)"
             R"("name":"train","reason":"exit status 3",)"
-      R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line","priority":null,)"
+            R"("need_gib":9.5,"argv":["./train","--fast"],"comment":"a line","priority":null,)"
             R"("array_job":null,"array_index":null}],)"
-      R"("total":1,"more":false,"after":null})");
+            R"("total":1,"more":false,"after":null})");
   EXPECT_EQ(shown(kBob, "/v1/jobs"),
             R"({"jobs":[{"id":1,"state":"failed","uid":1000,"submitted_s":1700000000.0,)"
             R"("changed_s":1700000002.5,"attempts":2,"user":"1000","gpu":null,"slice":null}],)"
@@ -145,7 +144,8 @@ TEST_F(ServiceTest, WhatIsShownIsWhatOlderProgramsShowedInTheSameOrder) {
             R"("late_s":-97.5,)"
             R"("time_limit_s":60.0,"times_s":{"1":1200.0,"7":300.5},"checkpoint":["save"],)"
             R"("directory":"/tmp","output":null,"script":null,"after":[],"hold":false,)"
-            R"("array_limit":null,"no_requeue":false,"no_early_restart":false,"energy_j_estimated":77.75,"waits":[],)"
+            R"("array_limit":null,"no_requeue":false,"no_early_restart":false,)"
+            R"("energy_j_estimated":77.75,"waits":[],)"
             R"("events":[{"sequence":7,"at_s":1700000000.0,"job":1,"kind":"submitted",)"
             R"("text":"needs 9.5 GiB"}]})");
   EXPECT_EQ(*service.event_text(event, caller(kAnn)),

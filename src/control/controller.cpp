@@ -17,6 +17,15 @@ struct Dispatch : Handlers... {
 template <typename... Handlers>
 Dispatch(Handlers...) -> Dispatch<Handlers...>;  // clang 14 needs to be told
 
+void note(const Storage& storage, ControlState& state) {
+  const bool before = state.no_space.empty();
+  state.no_space = storage.space ? std::string() : storage.why;
+  if (before == storage.space) return;
+  if (!storage.space) return state.turn.event(kNoJob, "disk-full", storage.why);
+  state.turn.event(kNoJob, "disk-space", "jobs are taken and started again");
+  state.note_event();
+}
+
 }  // namespace
 
 Controller::Controller(Options options, const mig::GpuModel& model, std::vector<GpuFact> gpus,
@@ -94,18 +103,9 @@ void Controller::take(const Input& input) {
                         state_.totals.reported(each.gpu, each.why);
                         devices_.take(each);
                       },
-                      [this](const Storage& each) { take(each); },
+                      [this](const Storage& each) { note(each, state_); },
                       [this](const auto& each) { devices_.take(each); }},
              input);
-}
-
-void Controller::take(const Storage& storage) {
-  const bool before = state_.no_space.empty();
-  state_.no_space = storage.space ? std::string() : storage.why;
-  if (before == storage.space) return;
-  if (!storage.space) return state_.turn.event(kNoJob, "disk-full", storage.why);
-  state_.turn.event(kNoJob, "disk-space", "jobs are taken and started again");
-  state_.note_event();
 }
 
 // On a full disk nothing is begun, so nothing is to be done but with what comes in.
@@ -124,16 +124,6 @@ const decide::Reservation* Controller::reservation_of(const Job& job) const {
   const decide::Reservations* reservations = state_.queue.reservations();
   if (reservations == nullptr || !job.handle.valid()) return nullptr;
   return reservations->find(state_.active[job.handle].id);
-}
-
-std::optional<Micros> Controller::expected_end(JobNumber job) const {
-  const Job* found = find(job);
-  if (found == nullptr || has_ended(found->state())) return {};
-  return state_.active[found->handle].finish;
-}
-
-std::string Controller::place_of(JobNumber job) const {
-  return state_.name_of(state_.active[find(job)->handle].slice);
 }
 
 const Job* Controller::claimant_of(cluster::SliceId slice) const {

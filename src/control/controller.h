@@ -53,23 +53,16 @@ class Controller {
 
   const std::map<JobNumber, Job>& jobs() const { return state_.jobs.all(); }
   const Job* find(JobNumber id) const { return state_.jobs.find(id); }
-  // The one that ended first of those that are kept; null when none has ended.
-  const Job* oldest_ended() const { return state_.jobs.oldest_ended(); }
-  // Whether a submission with this key made jobs that are still known.
-  bool knows_key(const launch::Owner& owner, const std::string& key) const {
-    return state_.jobs.with_key(owner, key) != nullptr;
-  }
+  const JobTable& job_table() const { return state_.jobs; }
   const Job* job_on(cluster::SliceId slice) const { return state_.job_on(slice); }
   const Fleet& fleet() const { return state_.fleet; }
-  // When the job is expected to be done, and where it is; REQUIRES of the latter: it holds a slice.
-  std::optional<Micros> expected_end(JobNumber job) const;
-  std::string place_of(JobNumber job) const;
+  // As policies know the job. REQUIRES: it has a handle.
+  const decide::ActiveJob& active(const Job& job) const { return state_.active[job.handle]; }
   // The slice the job will get when whoever is on it has been stopped, and the job itself.
   std::optional<cluster::SliceId> claim_of(JobNumber job) const { return state_.claims.of(job); }
   // The job the slice is kept for; null when it is nobody's.
   const Job* claimant_of(cluster::SliceId slice) const;
-  bool drained(GpuId gpu) const { return devices_.drained(gpu); }
-  const GpuReading& reading(GpuId gpu) const { return devices_.energy.reading(gpu); }
+  const Devices& devices() const { return devices_; }
   Micros now() const { return state_.now; }  // of the latest turn
   // How users stand where they share; else empty.
   std::vector<UserShare> users() const { return state_.queue.users(state_.now); }
@@ -79,7 +72,6 @@ class Controller {
   const Options& options() const { return state_.options; }
   // Why nothing is started for want of disk space; empty: there is some.
   const std::string& no_space() const { return state_.no_space; }
-  std::size_t jobs_not_ended() const { return state_.jobs.not_ended(); }
   std::size_t count(JobState state) const { return state_.jobs.count(state); }
   std::uint64_t passes() const { return passes_.count(); }
   // What waits, and what of it fits nowhere. Costs one pass over the jobs that have not ended.
@@ -90,7 +82,6 @@ class Controller {
   void make_decisions();
   Turn finish_turn();
   void take(const Input& input);
-  void take(const Storage& storage);
 
   // Restoring.
   void restore_slices(std::span<const Inventory> inventories, const store::Contents& contents);

@@ -23,6 +23,12 @@ std::string span_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+std::string place_text(const Fleet& fleet, cluster::SliceId slice) {
+  const mig::Placement placement{fleet.cluster().slice(slice).profile, cluster::start_of(slice)};
+  return fmt::format("GPU {} {}", cluster::gpu_of(slice).value,
+                     mig::format_placement(fleet.model(), placement));
+}
+
 }  // namespace
 
 DryRun::DryRun(std::unique_ptr<Controller> copy) : copy_(std::move(copy)) {
@@ -142,10 +148,14 @@ void DryRun::carry_out(const Effect& effect, TurnBook& log) {
 void DryRun::launch(const Launch& launch, TurnBook& log) {
   ++starts_;
   const launch::AttemptKey key = launch.start.key;
-  const Micros end = std::max(now_ + Micros{1}, copy_->expected_end(key.job).value_or(now_));
-  log.event(key.job, kKind,
-            fmt::format("would start on {}, to be done in {}", copy_->place_of(key.job),
-                        span_text((end - now_).to_seconds())));
+  const Job* job = copy_->find(key.job);
+  CHECK(job != nullptr);
+  const decide::ActiveJob& active = copy_->active(*job);
+  const Micros end = std::max(now_ + Micros{1}, active.finish);
+  log.event(
+      key.job, kKind,
+      fmt::format("would start on {}, to be done in {}", place_text(copy_->fleet(), active.slice),
+                  span_text((end - now_).to_seconds())));
   launch::Report began;
   began.kind = launch::Report::Kind::kStarted;
   began.key = key;

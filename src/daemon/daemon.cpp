@@ -25,6 +25,7 @@
 #include "daemon/disk_space.h"
 #include "daemon/job_environment.h"
 #include "daemon/policy_pair.h"
+#include "daemon/served_gpus.h"
 #include "daemon/server.h"
 #include "daemon/service_manager.h"
 #include "daemon/token_authenticator.h"
@@ -43,27 +44,6 @@ constexpr Micros kWatchOnFullDisk = Micros::seconds(30);
 constexpr Micros kOutputSweep = Micros::seconds(60);
 constexpr int kDriverRetryMs = 2'000;
 constexpr std::chrono::milliseconds kLeaveTime{2'000};
-
-// Also behind faulty:RULES@.
-bool is_simulated(const std::string& backend) {
-  const auto at = backend.rfind('@');
-  return backend.substr(at == std::string::npos ? 0 : at + 1).starts_with("simulated");
-}
-
-// Slices of a simulated GPU outlive the daemon, as those of a real one do.
-std::string with_state_file(const Settings& settings) {
-  if (!is_simulated(settings.backend) || settings.backend.find("state=") != std::string::npos)
-    return settings.backend;
-  return settings.backend + ",state=" + settings.state + "/gpus.json";
-}
-
-// Whether a placement means the same on both.
-bool same_profiles(const mig::GpuModel& a, const mig::GpuModel& b) {
-  return std::ranges::equal(a.profiles, b.profiles, [](const auto& left, const auto& right) {
-    return left.name == right.name && left.starts == right.starts &&
-           left.memory_slices == right.memory_slices && left.memory_gib == right.memory_gib;
-  });
-}
 
 // What is shown in place of output that is no more; of a job that never ran there was none.
 std::string why_no_output(const control::Job* job) {
@@ -162,23 +142,9 @@ Status Daemon::open_devices() {
                             : "";
     return Error{gpus.error().message + other};
   }
-  for (const device::GpuInfo& gpu : *gpus) {
-    if (gpu.model == nullptr || gpu.mode != device::MigMode::kEnabled) {
-      say_(
-          fmt::format("GPU {} ({}) has MIG off or none and is left alone", gpu.id.value, gpu.name));
-      continue;
-    }
-    if (!gpus_.empty() && !same_profiles(*gpu.model, *gpus_.front().model)) {
-      return Error{fmt::format(
-          "GPU {} is a {} and GPU {} a {} with other profiles; one daemon "
-          "serves one kind",
-          gpus_.front().id.value, gpus_.front().model->key, gpu.id.value, gpu.model->key)};
-    }
-    gpus_.push_back(gpu);
-  }
-  if (gpus_.empty()) {
-    return Error{"there is no GPU with MIG mode on; `nvidia-smi -mig 1` turns it on"};
-  }
+  auto served = served_gpus(*gpus, say_);
+  if (!served) return served.error();
+  gpus_ = *std::move(served);
   return {};
 }
 
@@ -284,7 +250,7 @@ Status Daemon::restore() {
   recorder_->begin(now, beginning_, *turn);
   FAILPOINT(restore_reconciled);
   say_(fmt::format("{} jobs, {} of them not ended, {} processes found again",
-                   controller_->jobs().size(), controller_->jobs_not_ended(),
+                   controller_->jobs().size(), controller_->job_table().not_ended(),
                    controller_->count(control::JobState::kRunning)));
   output_ = std::make_unique<OutputKeeper>(launcher_->files(), settings_.limits.output,
                                            [this](JobNumber job) { return end_of(job); });

@@ -395,11 +395,11 @@ int Supervision::run() {
   FAILPOINT(supervisor_claimed);
   start_ = *std::move(start);
   if (!open_output()) {
-    const bool no_space = errno == ENOSPC || errno == EDQUOT;
+    const bool no_space = output_trouble_.empty() && (errno == ENOSPC || errno == EDQUOT);
     return refuse(output_trouble_.empty()
                       ? "its output cannot be kept: " + std::string(std::strerror(errno))
                       : "its output cannot be written: " + output_trouble_,
-                  no_space && output_trouble_.empty() ? Report::Kind::kNoSpace : Report::Kind::kNotStarted);
+                  no_space ? Report::Kind::kNoSpace : Report::Kind::kNotStarted);
   }
   if (!start_.confinement.cgroup.empty()) {
     const Status made = make_cgroup(start_.confinement);

@@ -141,7 +141,8 @@ void World::check_cancelled(const control::Reply& reply) {
       wrong(fmt::format("job {} was cancelled by another user", id));
     }
     const bool stopped = job == nullptr || job->state() == JobState::kCancelled ||
-                         job->state() == JobState::kCancelling;
+                         job->state() == JobState::kCancelling ||
+                         requeued_.contains(id);  // perhaps in the same turn
     if (!stopped) wrong(fmt::format("job {} was said to be cancelled", id));
   }
   for (const control::Refusal& refusal : reply.refused) {
@@ -150,7 +151,9 @@ void World::check_cancelled(const control::Reply& reply) {
     if (others != (refusal.kind == control::Refusal::Kind::kForbidden)) {
       wrong(fmt::format("job {} is refused for another reason", refusal.job));
     }
-    if (job != nullptr && !others && !control::has_ended(job->state())) {
+    const bool ended =
+        job == nullptr || control::has_ended(job->state()) || requeued_.contains(refusal.job);
+    if (!others && !ended) {
       wrong(fmt::format("job {} is not cancelled: {}", refusal.job, refusal.message));
     }
   }
@@ -302,7 +305,7 @@ std::string World::description() const {
 
 // I6 and the end of I3: all jobs ended, nothing runs, and the slices are those of the store.
 void World::check_end() {
-  if (controller_->jobs_not_ended() > 0) {
+  if (controller_->job_table().not_ended() > 0) {
     for (const auto& [id, job] : controller_->jobs()) {
       if (control::has_ended(job.state())) continue;
       return wrong(fmt::format("job {} is still {} ({}), needs {} GiB; {}", id,
@@ -338,6 +341,18 @@ void World::tell_last_events() {
     *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,
                            event.kind, event.text);
   }
+}
+
+void World::check_replay() {
+  store::MemoryStore scratch;
+  const auto make = [&](const control::Beginning& each) { return make_policies(each); };
+  const auto summary =
+      control::replay(store_, scratch, make, [&](const control::ReplayedTurn& turn) {
+        if (!turn.same)
+          wrong(fmt::format("turn {} gave something else in the replay", turn.number));
+      });
+  if (!summary.ok()) return wrong("replay: " + summary.error().message);
+  if (summary->last != store_.journal_size()->last_turn) wrong("the replay ended too early");
 }
 
 }  // namespace partita::dst

@@ -49,7 +49,7 @@ void World::steer(std::vector<control::Input>& inputs) {
 // So that all jobs can end.
 void World::let_go(std::vector<control::Input>& inputs) {
   for (std::uint32_t i = 0; i < gpu_count_; ++i) {
-    if (!controller_->drained(GpuId{i})) continue;
+    if (!controller_->devices().drained(GpuId{i})) continue;
     operator_drained_.erase(GpuId{i});
     inputs.push_back(control::DrainGpu{next_ticket_++, GpuId{i}, false, ""});
   }
@@ -63,7 +63,8 @@ void World::let_go(std::vector<control::Input>& inputs) {
 // there.
 void World::check_drains() {
   for (const GpuId each : operator_drained_) {
-    if (!controller_->drained(each)) wrong(fmt::format("GPU {} is drained no more", each.value));
+    if (!controller_->devices().drained(each))
+      wrong(fmt::format("GPU {} is drained no more", each.value));
   }
 }
 

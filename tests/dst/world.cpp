@@ -91,18 +91,6 @@ void World::boot() {
   for (std::uint32_t i = 0; i < gpu_count_; ++i) told_hung_[i] = false;
 }
 
-void World::check_replay() {
-  store::MemoryStore scratch;
-  const auto make = [&](const control::Beginning& each) { return make_policies(each); };
-  const auto summary =
-      control::replay(store_, scratch, make, [&](const control::ReplayedTurn& turn) {
-        if (!turn.same)
-          wrong(fmt::format("turn {} gave something else in the replay", turn.number));
-      });
-  if (!summary.ok()) return wrong("replay: " + summary.error().message);
-  if (summary->last != store_.journal_size()->last_turn) wrong("the replay ended too early");
-}
-
 // What was on its way may have arrived or not.
 void World::crash() {
   ++crashes_;
@@ -223,7 +211,8 @@ void World::carry_out(const control::Effect& effect) {
 
 void World::launch(const control::Launch& launch) {
   check_start(launch.start.key.job);
-  if (controller_->drained(launch.instance.gpu)) wrong("a job starts on a GPU that is drained");
+  if (controller_->devices().drained(launch.instance.gpu))
+    wrong("a job starts on a GPU that is drained");
   Process& process = processes_[launch.start.key];
   if (process.begins_at != Micros{} || process.claimed) {
     wrong(fmt::format("attempt {} is launched twice", launch::text_of(launch.start.key)));
@@ -284,7 +273,8 @@ void World::move_processes() {
     if (!process.claimed && due) {
       process.claimed = process.running = true;
       ++process.starts;
-      if (truth.succeeded) wrong(fmt::format("job {} runs again after its success", key.job));
+      if (truth.succeeded && !requeued_.contains(key.job))
+        wrong(fmt::format("job {} runs again after its success", key.job));
       process.began = now_;
       process.ends = now_ + truth.length;
       const DeviceSlice* slice = slice_at(GpuId{process.gpu}, process.uuid);
@@ -533,27 +523,6 @@ void World::reading_inputs(std::vector<control::Input>& inputs) {
   }
 }
 
-// Others fill the disk and make space again.
-void World::fill_disk(bool faults) {
-  if (rule_ != Rule::kFullDisk) return;
-  const auto one_in = [this](std::uint64_t turns) { return disk_rng_.below(turns) == 0; };
-  if (!faults) {
-    disk_ = Disk::kSpace;
-  } else if (disk_ == Disk::kSpace) {
-    if (one_in(40)) disk_ = one_in(3) ? Disk::kFull : Disk::kLow;
-  } else if (one_in(15)) {
-    disk_ = one_in(2) ? Disk::kSpace : disk_ == Disk::kLow ? Disk::kFull : Disk::kLow;
-  }
-  store_.set_full(disk_ == Disk::kFull);
-}
-
-void World::storage_inputs(std::vector<control::Input>& inputs) {
-  const bool space = disk_ == Disk::kSpace;
-  if (space == told_space_) return;
-  told_space_ = space;
-  inputs.emplace_back(std::in_place_type<control::Storage>, space, space ? "" : "the disk is full");
-}
-
 std::vector<control::Input> World::inputs_of_turn(bool faults) {
   std::vector<control::Input> inputs;
   storage_inputs(inputs);
@@ -612,7 +581,7 @@ std::optional<std::string> World::run(int steps) {
   constexpr int kStepsToEnd = 40'000;
   const int last = step_ + kStepsToEnd;
   while (step_ < last && !wrong_ &&
-         (controller_->jobs_not_ended() > 0 || !unanswered_.empty() || unwritten_)) {
+         (controller_->job_table().not_ended() > 0 || !unanswered_.empty() || unwritten_)) {
     turn(false);
   }
   for (int i = 0; i < 50 && !wrong_; ++i) turn(false);

@@ -40,8 +40,8 @@ struct Faults {
 // The rule of layouts: one drawn by the seed, or the one that looks ahead. Jobs then say how long
 // they take, and most are wrong. So they do where schedulers may move jobs that run; most have a
 // deadline there, and the rule is any. Where several users share, with fair shares and
-// reservations, where the disk fills up, and where clients and operators steer the queue, the rule is
-// drawn too.
+// reservations, where the disk fills up, and where clients and operators steer the queue, the rule
+// is drawn too.
 enum class Rule : std::uint8_t { kDrawn, kLookahead, kPays, kShared, kFullDisk, kSteered };
 
 class World {
@@ -223,7 +223,7 @@ class World {
   std::set<JobNumber> cancelled_;
   std::map<control::Ticket, std::uint32_t> cancellers_;  // who asked to cancel several
   std::map<control::Totals::Key, double> counted_;       // as of the last commit
-  std::set<JobNumber> requeued_;  // on request
+  std::set<JobNumber> requeued_;                         // on request
   std::map<control::Ticket, GpuId> drains_asked_;
   std::set<GpuId> operator_drained_;
   control::Ticket next_ticket_ = 1;

@@ -1,4 +1,4 @@
-#include "control/views.h"
+#include "control/views/views.h"
 #include "queue/queue_rig.h"
 
 namespace partita::control {

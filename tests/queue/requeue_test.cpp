@@ -37,7 +37,7 @@ TEST_F(Requeueing, AJobThatEndedIsANewAttemptOfTheSameNumber) {
   end(job);
   EXPECT_EQ(state(job), "done");
   EXPECT_EQ(controller_->find({job})->attempts.size(), 2U);
-  EXPECT_EQ(controller_->jobs_not_ended(), 0U);
+  EXPECT_EQ(controller_->job_table().not_ended(), 0U);
 }
 
 TEST_F(Requeueing, WhatRunsAfterAJobThatIsQueuedAgainWaitsForItAgain) {

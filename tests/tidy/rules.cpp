@@ -68,7 +68,7 @@ const std::vector<Ban>& bans() {
       // What is shown is no row.
       {Form::kPhrase,
        "store",
-       "show a view of control/views.h",
+       "show a view of control/views/views.h",
        {"src/api/"},
        {"src/api/api_fuzz.cpp", "src/api/service_test.cpp", "src/api/service_fixture.h",
         "src/api/metrics_test.cpp"}},

@@ -25,7 +25,7 @@ TEST(BatchScript, FlagsStandInTheCommentsAtItsTop) {
   EXPECT_EQ(values.text("job-name"), "train");
   EXPECT_EQ(values.text("env"), "A=1\nB=2 3");
   EXPECT_EQ(values.text("comment"), "x");
-  EXPECT_EQ(values.count("array"), 1U);
+  EXPECT_EQ(values.text("array"), "1");
 }
 
 TEST(BatchScript, FlagsOfTheCommandLineWin) {

@@ -117,7 +117,8 @@ TEST(ManPage, HasEverySectionAndNoLineThatRoffWouldMisread) {
     EXPECT_NE(page.find(std::string(".SH ") + section), std::string::npos);
   }
   for (const FlagRecord& flag : flag_records()) {
-    EXPECT_NE(page.find(flag.name.substr(0, flag.name.find('-'))), std::string::npos);
+    const std::string_view typed = flag.typed.empty() ? flag.name : flag.typed;
+    EXPECT_NE(page.find(typed.substr(0, typed.find('-'))), std::string::npos) << typed;
   }
   EXPECT_EQ(page.find("\n'"), std::string::npos);
 }

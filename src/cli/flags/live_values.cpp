@@ -213,7 +213,7 @@ Result<ArrayShape> parse_array(std::string_view text) {
   const auto jobs = parse_int(text.substr(0, percent));
   const bool limited = percent != std::string_view::npos;
   const auto limit = limited ? parse_int(text.substr(percent + 1)) : jobs;
-  const auto most = static_cast<std::int64_t>(kRangeJobsMax);
+  constexpr std::int64_t most = 10'000;  // of one submission, as the daemon takes them
   if (!jobs || *jobs < 1 || *jobs > most || !limit || *limit < 1 || *limit > most) {
     return wanted(text, fmt::format("1 to {} jobs, and after a % how many run at once, such as "
                                     "100 or 100%8",

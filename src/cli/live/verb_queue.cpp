@@ -54,9 +54,8 @@ std::string queue_text(const Json& page, bool bold) {
   const auto total = page["total"].get<std::size_t>();
   const std::size_t shown = page["jobs"].size();
   if (page["more"].get<bool>()) {
-    text += fmt::format(
-        "{} of {} jobs; {} are not shown, --limit {} shows all\n", shown, total,
-        total - std::min(total, shown), total);
+    text += fmt::format("{} of {} jobs; {} are not shown, --limit {} shows all\n", shown, total,
+                        total - std::min(total, shown), total);
   }
   return text;
 }

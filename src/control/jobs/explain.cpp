@@ -54,7 +54,7 @@ std::string sentence_of_claim(const Controller& controller, cluster::SliceId sli
 std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIndex profile) {
   const Fleet& fleet = controller.fleet();
   const mig::GpuModel& model = fleet.model();
-  if (controller.drained(gpu))
+  if (controller.devices().drained(gpu))
     return fmt::format("GPU {} is {}", gpu.value, fleet.why_unusable(gpu));
   if (!fleet.usable(gpu))
     return fmt::format("GPU {} is out: {}", gpu.value, fleet.why_unusable(gpu));

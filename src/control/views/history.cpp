@@ -1,4 +1,4 @@
-#include "control/history.h"
+#include "control/views/history.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ UsageView usage_of(const mig::GpuModel& model, const Job& job) {
 
 HistoryView history_of(const Controller& controller, const HistoryQuery& query) {
   HistoryView view;
-  if (const Job* oldest = controller.oldest_ended()) {
+  if (const Job* oldest = controller.job_table().oldest_ended()) {
     view.kept_since = Micros{oldest->progress.changed_us};
   }
   std::size_t looked_at = 0;

@@ -1,4 +1,4 @@
-#include "control/views.h"
+#include "control/views/views.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ std::string_view gpu_state(const Controller& controller, GpuId gpu) {
   const Fleet& fleet = controller.fleet();
   if (fleet.usable(gpu)) return "usable";
   if (!fleet.blocked(gpu)) return "draining";
-  return controller.drained(gpu) ? "drained" : "out";
+  return controller.devices().drained(gpu) ? "drained" : "out";
 }
 
 std::optional<std::uint32_t> gpu_index(const Fleet& fleet, const std::string& uuid) {
@@ -172,7 +172,7 @@ std::vector<GpuView> gpu_views_of(const Controller& controller,
   std::vector<GpuView> views(fleet.gpus().size());
   for (std::uint32_t i = 0; i < views.size(); ++i) {
     const GpuId gpu{i};
-    const GpuReading& reading = controller.reading(gpu);
+    const GpuReading& reading = controller.devices().energy.reading(gpu);
     GpuView& view = views[i];
     view.gpu = i;
     view.uuid = fleet.gpus()[i].uuid;
