@@ -31,7 +31,7 @@ using device::MigConfig;
 using device::MigConfigFile;
 using nlohmann::ordered_json;
 
-std::string environment(const char* name) {
+std::string variable_of(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
 }
@@ -71,7 +71,7 @@ void warn_of_daemon(const Values& values, const std::vector<GpuPlan>& plans) {
 
 // A flag, or the variable that mig-parted takes it from.
 std::string flag_or(const Values& values, std::string_view name, const char* variable) {
-  return values.is_set(name) ? values.text(name) : environment(variable);
+  return values.is_set(name) ? values.text(name) : variable_of(variable);
 }
 
 struct Selected {
@@ -119,8 +119,8 @@ void warn_of_missing(const Selected& selected, std::size_t gpus) {
 std::filesystem::path journal_path(const Values& values) {
   if (values.is_set("journal")) return values.text("journal");
   std::filesystem::path folder = "/var/lib/partita";
-  const std::string state = environment("XDG_STATE_HOME");
-  const std::string home = environment("HOME");
+  const std::string state = variable_of("XDG_STATE_HOME");
+  const std::string home = variable_of("HOME");
   if (::geteuid() != 0 && !home.empty()) folder = home + "/.local/state/partita";
   if (!state.empty()) folder = state + "/partita";
   return folder / "layout-journal.json";
