@@ -24,7 +24,9 @@ std::string word_of(const Json& json, const char* name) {
 // "" or why jobs are not placed there.
 std::string trouble_of(const Json& gpu) {
   const std::string state = word_of(gpu, "state");
-  return state == "usable" ? "" : fmt::format(", {}: {}", state, word_of(gpu, "why_unusable"));
+  const std::string why = word_of(gpu, "why_unusable");
+  if (state == "usable") return "";
+  return why.starts_with(state) ? ", " + why : fmt::format(", {}: {}", state, why);
 }
 
 // Nothing where all that waits fits somewhere, waits for want of slices, or was not told.
