@@ -55,13 +55,14 @@ class Live : public testing::Test {
   }
 
   // Runs `what` as somebody who is no admin; its exit status.
-  int as_nobody(const std::function<int()>& what) {
+  int as_nobody(const std::function<int()>& what) { return as_user(kNobody, what); }
+  // REQUIRES: the test runs as root.
+  int as_user(uid_t user, const std::function<int()>& what) {
     ::chmod(folder_.path().c_str(), 0755);
     ::chmod(daemon_.socket().c_str(), 0666);
     const pid_t child = ::fork();
     if (child == 0) {
-      const bool other = ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-                         ::setresuid(kNobody, kNobody, kNobody) == 0;
+      const bool other = ::setresgid(user, user, user) == 0 && ::setresuid(user, user, user) == 0;
       ::_exit(other ? what() : 255);
     }
     int status = 0;
