@@ -31,6 +31,7 @@ class Moves {
   void forget_look() { next_look_ = Micros::max(); }
 
  private:
+  bool quotas_let(const Job& job, cluster::SliceId slice) const;
   void interrupt(Job& job, cluster::SliceId to, const Job* taker);
   void claim(Job& job, cluster::SliceId slice);
   bool claim_stands(const Job& job, cluster::SliceId slice) const;

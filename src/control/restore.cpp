@@ -28,6 +28,7 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   if (const Status read = state_.jobs.read(contents); !read) return read.error();
   state_.memory.read(contents.peaks);
   state_.totals.read(contents.totals, state_.jobs, state_.model());
+  state_.quotas.read(contents.totals, state_.jobs);
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
   state_.queue.read_usage(state_.model(), state_.now);
@@ -76,11 +77,13 @@ void Controller::seat_jobs() {
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
     state_.gates.add(job);
-    if (holds_slice(job.state())) state_.gates.note_admitted(job);
+    if (!holds_slice(job.state())) continue;
+    state_.gates.note_admitted(job);
+    state_.quotas.begin(job.owner, job.attempt());
   }
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
-    job.barred = job.state() == JobState::kQueued && state_.gates.bar_of(state_.jobs, job);
+    job.barred = job.state() == JobState::kQueued && flow_.bar_of(job);
     if (job.barred) continue;
     state_.gates.note_admitted(job);
     flow_.give_handle(job);

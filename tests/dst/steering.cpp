@@ -79,6 +79,7 @@ void World::note_drain(const control::Reply& reply) {
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);
   if (job == nullptr) return;
+  check_quotas(*job);
   if (job->progress.held != store::Held::kNo) wrong(fmt::format("job {} is held and starts", id));
   std::int64_t running = 0;
   for (const auto& [other_id, other] : controller_->jobs()) {

@@ -18,6 +18,7 @@ World::World(std::uint64_t seed, Rule rule)
       policy_rng_(seed, 2),
       disk_rng_(seed, 3),
       steer_rng_(seed, 4),
+      quota_rng_(seed, 5),
       seed_(seed),
       rule_(rule) {
   draw_policy();
@@ -70,6 +71,7 @@ void World::boot() {
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
   if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
   if (rule_ == Rule::kShared) draw_queue_rules(begun.options);
+  if (has_quotas()) draw_quotas(begun.options);
   if (rule_ == Rule::kPays) {
     begun.options.preemption = {decide::Preemption::Mode::kPays, Micros{1'500'000}};
   }
@@ -152,6 +154,7 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
   for (const auto& event : turn.batch.events) {
     mix(event.kind + event.text);
     ++events_[event.kind];
+    if (event.kind == "waits" && event.text.starts_with("quota: ")) ++quota_waits_;
   }
   check_preempted(turn);
   if (maybe_crash(faults)) {
@@ -178,6 +181,12 @@ void World::take_replies(const control::Turn& turn) {
       if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
         ++refused_;
         each->second.ticket = 0;  // comes again
+        break;
+      }
+      if (reply.kind == control::Reply::Kind::kFull &&
+          refused_by_quota(reply, owner_of(each->first), each->second.count)) {
+        ++quota_refusals_;
+        unanswered_.erase(each);
         break;
       }
       if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
@@ -582,6 +591,7 @@ std::vector<control::Input> World::inputs_of_turn(bool faults) {
 void World::turn(bool faults) {
   ++step_;
   now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
+  leap(faults);
   move_processes();
   fill_disk(faults);
   if (unwritten_) {  // nothing else is done until it is written

@@ -1,0 +1,174 @@
+// Quotas: what users and groups hold and have used, and whether one more job may start.
+//
+// A holder is a user or a group with a line in the rules, or a user under the line for all others.
+// What is held at once follows from the attempts under way. What was used in a period is kept in
+// rows of its own, since attempts are forgotten: GPU time as of the attempts that ended, joules as
+// they are booked. Nobody is stopped here: whoever is above a limit starts nothing more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/jobs/job_table.h"
+#include "control/quota_rules.h"
+#include "mig/gpu_model.h"
+
+namespace partita::control {
+
+// One limit and what counts against it.
+struct QuotaUse {
+  std::string amount;  // as the file names it
+  double used = 0;
+  double most = 0;
+};
+
+struct QuotaLine {
+  QuotaHolder kind = QuotaHolder::kUser;  // a user or a group
+  std::string name;                       // as in the file; empty under the line for all others
+  std::uint32_t id = 0;
+  std::vector<QuotaUse> uses;
+};
+
+class Quotas {
+ public:
+  using Holder = std::uint32_t;
+  // Of one job: its user, then its group, as far as they have limits.
+  class Holders {
+   public:
+    void add(Holder holder) { held_[count_++] = holder; }
+    const Holder* begin() const { return held_.data(); }
+    const Holder* end() const { return held_.data() + count_; }
+
+   private:
+    std::array<Holder, 2> held_{};
+    std::size_t count_ = 0;
+  };
+
+  // So many jobs of a holder that wait are shown to policies beyond those that could start at once:
+  // something to choose from, and a bound on what follows when a limit is reached.
+  static constexpr std::int64_t kAhead = 16;
+
+  // REQUIRES: the model outlives it.
+  Quotas(QuotaRules rules, const mig::GpuModel& model, std::size_t gpus);
+
+  bool any() const { return rules_.any(); }
+  const QuotaRules& rules() const { return rules_; }
+
+  // ---- what happens
+
+  // Time goes on, perhaps to the next period.
+  void set_time(Micros now);
+  void add_job(const launch::Owner& owner);
+  void remove_job(const launch::Owner& owner);
+  // An attempt begins, or is over. Profiles that the model lacks count for nothing.
+  void begin(const launch::Owner& owner, const store::AttemptRow& attempt);
+  void end(const launch::Owner& owner, const store::AttemptRow& attempt);
+  void add_joules(const launch::Owner& owner, double joules);
+
+  // ---- what may be
+
+  // Users whom the rules do not name get their account here.
+  Holders enter(const launch::Owner& owner);
+  Holders holders_of(const launch::Owner& owner) const;
+  // Profiles on which a job of the holder may start now, bit i for profile i.
+  std::uint16_t startable(Holder holder) const;
+  bool may_start(const launch::Owner& owner, mig::ProfileIndex profile) const;
+  // How many jobs of the holder may run or be among those that policies may start.
+  std::size_t admitted_max(Holder holder) const;
+  // Why a job that fits these profiles may not start. REQUIRES: startable() has none of them.
+  std::string why_not(Holder holder, std::uint16_t fits) const;
+  std::string title(Holder holder) const;
+
+  // Why so many more jobs cannot be taken.
+  std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count);
+  // Why no job of the owner that fits these profiles will ever start.
+  std::optional<std::string> never(const launch::Owner& owner, std::uint16_t fits);
+
+  // Holders whose startable() changed since the last call, in order.
+  std::vector<Holder> take_changed_holders();
+  // When that may be so although nothing happens; Micros::max(): never.
+  Micros next_time() const;
+
+  // ---- rows
+
+  // What the store holds. What it does not say of a period is found from the attempts in the table.
+  void read(const std::vector<store::TotalRow>& rows, const JobTable& jobs);
+  // Joules that were added are to be written.
+  void note_books_due();
+  std::vector<store::TotalRow> take_changed();
+  // Whether a row is of this; others are totals.
+  static bool is_quota_row(const store::TotalRow& row);
+
+  // ---- for whoever shows it
+
+  Micros period_start() const { return start_; }
+  Micros period_end() const { return start_ + length_of(rules_.period); }
+  // Of all holders with an account; or of the owner alone.
+  std::vector<QuotaLine> lines() const;
+  std::vector<QuotaLine> lines_of(const launch::Owner& owner) const;
+
+ private:
+  struct Account {
+    QuotaHolder kind = QuotaHolder::kUser;
+    std::uint32_t id = 0;
+    std::string name;  // empty under the line for all others
+    QuotaAmounts most;
+    std::int64_t jobs = 0;
+    std::int64_t running = 0;
+    std::int64_t slices = 0;
+    std::array<std::int64_t, mig::kComputeSlicesMax + 1> instances{};  // by compute slices
+    // Of the period: attempts that are over, and how late in it those under way began (slices times
+    // microseconds), so that what they used follows from the time.
+    double slice_seconds = 0;
+    std::int64_t late_starts = 0;
+    double joules = 0;
+    std::uint16_t told = 0;       // startable() when it was last asked after
+    bool joules_booked = false;   // since it was last written
+    bool unwritten = false;
+  };
+  // What an attempt counts for in the present period.
+  struct Span {
+    std::int64_t slices = 0;
+    Micros from;  // not before the period
+  };
+
+  Account& open(QuotaHolder kind, std::uint32_t id, std::string name, const QuotaAmounts& most);
+  const QuotaRule* default_rule() const;
+  std::optional<Span> span_of(const store::AttemptRow& attempt) const;
+  double slice_seconds_used(const Account& account) const;
+  double gpu_hours_used(const Account& account) const;
+  double slice_seconds_most(const Account& account) const;
+  bool spent(const Account& account) const;
+  bool has_room(const Account& account, const mig::Profile& profile) const;
+  // The same for who holds nothing.
+  bool ever_fits(const QuotaAmounts& most, const mig::Profile& profile) const;
+  std::string why_never(const Account& account, std::uint16_t fits) const;
+  const mig::Profile& smallest(std::uint16_t fits) const;
+  std::string row_name(QuotaHolder kind, std::string_view what) const;
+  bool read_rows(Account& account);
+  // Whether the row is of somebody whose use of such periods is counted now.
+  bool keeps(std::int64_t id, const std::string& row) const;
+  void count_attempts(Account& account, const JobTable& jobs);
+  QuotaLine line_of(const Account& account) const;
+  std::string title(const Account& account) const;
+
+  QuotaRules rules_;
+  const mig::GpuModel& model_;
+  std::int64_t fleet_slices_;
+  Micros now_;
+  Micros start_;  // of the period
+  std::vector<Account> accounts_;
+  std::map<std::uint32_t, Holder> users_;   // by uid
+  std::map<std::uint32_t, Holder> groups_;  // by gid
+  // Rows of holders that have no account yet.
+  std::map<std::pair<std::int64_t, std::string>, double> stored_;
+  std::vector<store::TotalRow> outdated_;  // what is to be written instead of others' rows
+};
+
+}  // namespace partita::control
