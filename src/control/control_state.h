@@ -17,7 +17,7 @@
 #include "control/jobs/memory_needs.h"
 #include "control/jobs/queue_gates.h"
 #include "control/limits.h"
-#include "control/quotas.h"
+#include "control/quotas/quotas.h"
 #include "control/shared_queue.h"
 #include "control/totals.h"
 #include "control/turn_book.h"

@@ -82,6 +82,13 @@ void Moves::carry_out(const decide::Decision& decision) {
   state_.fleet.note_change();  // the scheduler takes slices for idle that are still to be left
 }
 
+bool Moves::settle_quotas() {
+  if (!state_.quotas.any()) return false;
+  state_.gates.look_at_quotas();
+  flow_.settle();
+  return state_.pass_due;
+}
+
 bool Moves::quotas_let(const Job& job, SliceId slice) const {
   if (PLANTED(ignore_quota)) return true;
   return state_.quotas.may_start(job.owner, state_.fleet.cluster().slice(slice).profile);

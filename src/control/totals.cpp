@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "control/quotas.h"
+#include "control/quotas/quotas.h"
 
 namespace partita::control {
 namespace {

@@ -332,7 +332,7 @@ void World::check_end() {
 }
 
 void World::tell_last_events() {
-  constexpr std::size_t kEvents = 40;
+  constexpr std::size_t kEvents = 4000;
   const auto events = store_.events(kNoJob, kEvents);
   for (const store::EventRow& event : *events) {
     *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,

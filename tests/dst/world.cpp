@@ -293,7 +293,8 @@ void World::move_processes() {
     if (!process.claimed && due) {
       process.claimed = process.running = true;
       ++process.starts;
-      if (truth.succeeded) wrong(fmt::format("job {} runs again after its success", key.job));
+      if (truth.succeeded && !requeued_.contains(key.job))
+        wrong(fmt::format("job {} runs again after its success", key.job));
       process.began = now_;
       process.ends = now_ + truth.length;
       const DeviceSlice* slice = slice_at(GpuId{process.gpu}, process.uuid);

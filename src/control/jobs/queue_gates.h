@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "control/jobs/job_table.h"
-#include "control/quotas.h"
+#include "control/quotas/quotas.h"
 
 namespace partita::control {
 

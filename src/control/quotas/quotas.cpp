@@ -1,4 +1,4 @@
-#include "control/quotas.h"
+#include "control/quotas/quotas.h"
 
 #include <fmt/format.h>
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "control/jobs/job_table.h"
-#include "control/quota_rules.h"
+#include "control/quotas/quota_rules.h"
 #include "mig/gpu_model.h"
 
 namespace partita::control {

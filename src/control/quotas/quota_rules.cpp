@@ -1,4 +1,4 @@
-#include "control/quota_rules.h"
+#include "control/quotas/quota_rules.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/quotas.h"
+#include "control/quotas/quotas.h"
 
 namespace partita::control {
 namespace {
