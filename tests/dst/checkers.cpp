@@ -141,7 +141,8 @@ void World::check_cancelled(const control::Reply& reply) {
       wrong(fmt::format("job {} was cancelled by another user", id));
     }
     const bool stopped = job == nullptr || job->state() == JobState::kCancelled ||
-                         job->state() == JobState::kCancelling;
+                         job->state() == JobState::kCancelling ||
+                         requeued_.contains(id);  // perhaps in the same turn
     if (!stopped) wrong(fmt::format("job {} was said to be cancelled", id));
   }
   for (const control::Refusal& refusal : reply.refused) {
@@ -150,7 +151,9 @@ void World::check_cancelled(const control::Reply& reply) {
     if (others != (refusal.kind == control::Refusal::Kind::kForbidden)) {
       wrong(fmt::format("job {} is refused for another reason", refusal.job));
     }
-    if (job != nullptr && !others && !control::has_ended(job->state())) {
+    const bool ended =
+        job == nullptr || control::has_ended(job->state()) || requeued_.contains(refusal.job);
+    if (!others && !ended) {
       wrong(fmt::format("job {} is not cancelled: {}", refusal.job, refusal.message));
     }
   }
@@ -332,7 +335,7 @@ void World::check_end() {
 }
 
 void World::tell_last_events() {
-  constexpr std::size_t kEvents = 4000;
+  constexpr std::size_t kEvents = 40;
   const auto events = store_.events(kNoJob, kEvents);
   for (const store::EventRow& event : *events) {
     *wrong_ += fmt::format("\n{:.3f} job {} {}: {}", Micros{event.at_us}.to_seconds(), event.job,

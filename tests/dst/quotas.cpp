@@ -69,14 +69,32 @@ bool World::refused_by_quota(const control::Reply& reply, const launch::Owner& o
   return false;
 }
 
-// I18: when a job starts, neither its user nor its group holds more than they may, and what they
-// may use in a period is not used up.
+// I18: whoever had jobs taken has no more than they may.
+void World::check_jobs_quota(const control::Reply& reply) {
+  const control::Job* taken = controller_->find(reply.jobs.front());
+  if (taken == nullptr || taken->submitted != controller_->now()) return;  // long ago, perhaps
+  for (const control::QuotaLine& line : controller_->quotas().lines_of(taken->owner)) {
+    const auto limit = std::ranges::find(line.uses, "jobs", &control::QuotaUse::amount);
+    if (limit == line.uses.end()) continue;
+    const auto jobs = std::ranges::count_if(controller_->jobs(), [&](const auto& each) {
+      return is_of(line, each.second.owner) && !control::has_ended(each.second.state());
+    });
+    if (static_cast<double>(jobs) <= limit->most) continue;
+    wrong(fmt::format("{} {} has {} jobs of {}", control::name_of(line.kind), line.id, jobs,
+                      limit->most));
+  }
+}
+
+// I18: when a job starts, neither its user nor its group holds more than they may, of slices of its
+// size and in all, and what they may use in a period is not used up. They may have held more of
+// other sizes, or had more jobs, before the rules changed.
 void World::check_quotas(const control::Job& started) {
+  const auto own = mig::parse_profile(*model_, started.attempt().profile);
+  const std::string own_size = fmt::format("{}g", model_->profiles[*own].compute_slices);
   for (const control::QuotaLine& line : controller_->quotas().lines_of(started.owner)) {
     std::map<std::string, double> held;
     for (const auto& [id, job] : controller_->jobs()) {
       if (!is_of(line, job.owner) || control::has_ended(job.state())) continue;
-      ++held["jobs"];
       if (!control::holds_slice(job.state())) continue;
       const auto profile = mig::parse_profile(*model_, job.attempt().profile);
       const int size = model_->profiles[*profile].compute_slices;
@@ -86,9 +104,9 @@ void World::check_quotas(const control::Job& started) {
     }
     for (const control::QuotaUse& use : line.uses) {
       const bool of_period = use.amount == "gpu-hours" || use.amount == "joules";
+      const bool other_size = use.amount.size() == 2 && use.amount != own_size;
+      if (use.amount == "jobs" || other_size) continue;
       if (of_period ? use.used >= use.most : held[use.amount] > use.most) {
-        // More jobs than may be added now were there before the rules changed.
-        if (use.amount == "jobs") continue;
         wrong(fmt::format("job {} starts, and {} {} has {} of {} {}", started.id,
                           control::name_of(line.kind), line.id,
                           of_period ? use.used : held[use.amount], use.most, use.amount));

@@ -191,6 +191,7 @@ void World::take_replies(const control::Turn& turn) {
       }
       if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
       if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
+      check_jobs_quota(reply);
       answered_[each->first] = reply.jobs;
       acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
       unanswered_.erase(each);
@@ -626,7 +627,10 @@ std::optional<std::string> World::run(int steps) {
          (controller_->jobs_not_ended() > 0 || !unanswered_.empty() || unwritten_)) {
     turn(false);
   }
-  for (int i = 0; i < 50 && !wrong_; ++i) turn(false);
+  // What is still being made or unmade comes to an end, and whims of policies have pauses.
+  const auto at_work = [](const auto& commands) { return !commands.empty(); };
+  for (int i = 0; (i < 50 || (i < 500 && std::ranges::any_of(commands_, at_work))) && !wrong_; ++i)
+    turn(false);
   if (!wrong_) check_end();
   if (!wrong_) check_replay();
   if (wrong_) tell_last_events();

@@ -133,6 +133,7 @@ class World {
   void let_go(std::vector<control::Input>& inputs);
   void check_start(JobNumber job);
   void check_quotas(const control::Job& job);
+  void check_jobs_quota(const control::Reply& reply);
   void check_gpu_hours(const control::QuotaLine& line);
   void check_drains();
   void note_drain(const control::Reply& reply);
