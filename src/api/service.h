@@ -11,6 +11,7 @@
 #include "api/http.h"
 #include "api/routes.h"
 #include "control/history.h"
+#include "control/quotas/quota_view.h"
 #include "control/views.h"
 
 namespace partita::api {
@@ -124,6 +125,7 @@ class Service {
   Response gpus(const Caller& caller) const;
   Response status() const;
   Response history(const Request& request, const Caller& caller) const;
+  Response quota(const Request& request, const Caller& caller) const;
 
   const control::Controller& controller_;
   const Surroundings& around_;
