@@ -15,6 +15,7 @@ class QuotaRoute : public testing::Test {
       : controller_(options(), **mig::find_gpu("a100-40gb"), {{"GPU-0", "A100", GpuId{0}}},
                     std::make_unique<test::Idle>(), std::make_unique<test::Still>()),
         service_(controller_, around_) {
+    around_.why_closed = [] { return std::string(); };
     around_.user_name = [](std::uint32_t uid) { return uid == kBob ? "bob" : "somebody"; };
     around_.uid_of = [](const std::string& name) -> std::optional<std::uint32_t> {
       if (name == "bob") return kBob;
@@ -45,7 +46,8 @@ class QuotaRoute : public testing::Test {
   // "user ann", and so on.
   std::vector<std::string> holders(std::uint32_t uid, const std::string& query = "") {
     std::vector<std::string> names;
-    for (const Json& each : Json::parse(ask(uid, query).body)["holders"]) {
+    const Json json = Json::parse(ask(uid, query).body);
+    for (const Json& each : json["holders"]) {
       names.push_back(each["holder"].get<std::string>() + " " + each["name"].get<std::string>());
     }
     return names;

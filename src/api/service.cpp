@@ -408,8 +408,7 @@ Response Service::quota(const Request& request, const Caller& caller) const {
     return error_response(403, "quotas of other users are for admins");
   }
   const bool all = caller.admin && !filter->uid;
-  std::vector<control::QuotaLine> lines =
-      all ? quotas.lines() : quotas.lines_of({uid, caller.gid});
+  std::vector<control::QuotaLine> lines = all ? quotas.lines() : quotas.lines_of({uid, caller.gid});
   std::erase_if(lines, [&](const control::QuotaLine& line) {
     return filter->uid && line.kind != control::QuotaHolder::kUser;
   });

@@ -119,8 +119,7 @@ std::optional<Micros> Controller::next_wake() const {
   const Micros decisions = dry_run_                ? dry_run_->next_wake()
                            : state_.options.shadow ? Micros::max()
                                                    : passes_.next();
-  const Micros own =
-      std::min({decisions, moves_.next_look(), state_.quotas.next_time()});
+  const Micros own = std::min({decisions, moves_.next_look(), state_.quotas.next_time()});
   const auto retry = state_.fleet.next_retry(state_.now);
   if (own == Micros::max()) return retry;
   return std::min(own, retry.value_or(own));

@@ -128,8 +128,8 @@ void World::check_gpu_hours(const control::QuotaLine& line) {
       const Micros from = std::max(start, Micros{attempt.started_us});
       const Micros until = attempt.ended_us > 0 ? Micros{attempt.ended_us} : controller_->now();
       const auto profile = mig::parse_profile(*model_, attempt.profile);
-      const double part = static_cast<double>(model_->profiles[*profile].compute_slices) /
-                          model_->compute_slices;
+      const double part =
+          static_cast<double>(model_->profiles[*profile].compute_slices) / model_->compute_slices;
       hours += part * std::max(0.0, (until - from).to_seconds()) / 3600;
     }
   }

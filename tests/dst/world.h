@@ -237,7 +237,7 @@ class World {
   std::set<JobNumber> cancelled_;
   std::map<control::Ticket, std::uint32_t> cancellers_;  // who asked to cancel several
   std::map<control::Totals::Key, double> counted_;       // as of the last commit
-  std::set<JobNumber> requeued_;  // on request
+  std::set<JobNumber> requeued_;                         // on request
   std::map<control::Ticket, GpuId> drains_asked_;
   std::set<GpuId> operator_drained_;
   control::Ticket next_ticket_ = 1;

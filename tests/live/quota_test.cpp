@@ -89,17 +89,17 @@ TEST_F(QuotaDaemon, OthersHaveTheirOwnAndSeeOnlyThat) {
                                  "-c", "sleep 60"});
             }),
             0);
-  EXPECT_EQ(as_nobody([&] {
-              return run_to_end(
-                  {program(), "submit", "--socket", daemon_.socket(), "--", "/bin/true"});
-            }),
-            5)
+  EXPECT_EQ(
+      as_nobody([&] {
+        return run_to_end({program(), "submit", "--socket", daemon_.socket(), "--", "/bin/true"});
+      }),
+      5)
       << "429: later";
-  EXPECT_EQ(as_nobody([&] {
-              return run_to_end(
-                  {program(), "quota", "--user", "root", "--socket", daemon_.socket()});
-            }),
-            4);
+  EXPECT_EQ(
+      as_nobody([&] {
+        return run_to_end({program(), "quota", "--user", "root", "--socket", daemon_.socket()});
+      }),
+      4);
   const Json all = Json::parse(partita({"quota", "--json"}));
   EXPECT_EQ(all["holders"].size(), 2U);
   EXPECT_EQ(all["holders"][1]["id"], kNobody);

@@ -199,9 +199,8 @@ TEST_F(QuotaGates, AQueueOfManyIsNotShownToPolicies) {
   rule(QuotaHolder::kUser, 1000, slices(7));
   boot();
   submit(spec(), 1'000);
-  const auto known = std::ranges::count_if(controller_->jobs(), [](const auto& each) {
-    return each.second.handle.valid();
-  });
+  const auto known = std::ranges::count_if(
+      controller_->jobs(), [](const auto& each) { return each.second.handle.valid(); });
   EXPECT_LE(known, 7 + Quotas::kAhead);
   EXPECT_EQ(reason(1'000), "quota: other jobs of user ann come first");
   cancel(1);

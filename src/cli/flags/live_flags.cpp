@@ -13,9 +13,8 @@
 namespace partita::cli {
 namespace {
 
-constexpr VerbSet kJobVerbs =
-    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
-           Verb::kWait);
+constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease,
+                                     Verb::kRequeue, Verb::kLogs, Verb::kWait);
 constexpr VerbSet kClients =
     kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kDrain,
                        Verb::kResume, Verb::kRun, Verb::kHistory, Verb::kQuota);

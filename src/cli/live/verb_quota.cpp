@@ -28,10 +28,9 @@ std::string quota_text(const nlohmann::ordered_json& json, bool bold) {
                  fmt::format("{:.6g}", each["most"].get<double>())});
     }
   }
-  return table.text(bold) +
-         fmt::format("\ngpu-hours and joules are those of the {} until {}\n",
-                     json["period"].get<std::string>(),
-                     shown_instant(json["until_s"].get<double>()));
+  return table.text(bold) + fmt::format("\ngpu-hours and joules are those of the {} until {}\n",
+                                        json["period"].get<std::string>(),
+                                        shown_instant(json["until_s"].get<double>()));
 }
 
 }  // namespace

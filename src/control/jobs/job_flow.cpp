@@ -131,9 +131,9 @@ std::optional<QueueGates::Bar> JobFlow::bar_of(const Job& job) const {
 
 void JobFlow::give_handle(Job& job) {
   const workload::Job seen = as_policy_job(job.spec, job.submitted, job.progress.need_gib);
-  state_.jobs.set_handle(job,
-                         state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)},
-                                           profiles_for(job)));
+  state_.jobs.set_handle(
+      job,
+      state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)}, profiles_for(job)));
   decide::ActiveJob& active = state_.active[job.handle];
   active.resumable = may_be_moved(job);
   active.work = std::exchange(job.work_left, 1);

@@ -37,10 +37,10 @@ class QueueGates {
   // Why a job may not start now.
   struct Bar {
     std::string reason;
-    bool for_ever = false;             // it never will
-    std::vector<LaneKey> lanes = {};   // in which it waits
-    std::uint16_t fits = 0;            // as it was asked for
-    bool quota = false;                // comes and goes often
+    bool for_ever = false;            // it never will
+    std::vector<LaneKey> lanes = {};  // in which it waits
+    std::uint16_t fits = 0;           // as it was asked for
+    bool quota = false;               // comes and goes often
   };
 
   // REQUIRES: the quotas outlive it.

@@ -50,8 +50,8 @@ class QuotaFile {
         words.front() == name_of(QuotaHolder::kGroup)) {
       return take_rule(words, 2);
     }
-    return wrong(fmt::format("'{}' begins no line; wanted user, group, default or period",
-                             words.front()));
+    return wrong(
+        fmt::format("'{}' begins no line; wanted user, group, default or period", words.front()));
   }
 
   QuotaRules take_rules() { return std::move(rules_); }
@@ -82,8 +82,7 @@ class QuotaFile {
     if (head == 1) rule.kind = QuotaHolder::kDefault;
     if (words.size() <= head) {
       return wrong(fmt::format("{} is all of the line; wanted {}amounts, for example slices=7",
-                               fmt::join(words, " "),
-                               words.size() < head ? "a name and " : ""));
+                               fmt::join(words, " "), words.size() < head ? "a name and " : ""));
     }
     if (head == 2) rule.name = words[1];
     if (const Status found = find_id(rule); !found) return found;
@@ -112,8 +111,8 @@ class QuotaFile {
       rule.id = static_cast<std::uint32_t>(*number);
       return {};
     }
-    const auto id = rule.kind == QuotaHolder::kGroup ? accounts_.group(rule.name)
-                                                     : accounts_.user(rule.name);
+    const auto id =
+        rule.kind == QuotaHolder::kGroup ? accounts_.group(rule.name) : accounts_.user(rule.name);
     if (!id) {
       return wrong(fmt::format("this machine has no {} '{}'", name_of(rule.kind), rule.name));
     }
@@ -149,8 +148,8 @@ class QuotaFile {
     if (count) return wrong(fmt::format("{} is there twice", name));
     count = parse_int(value);
     if (count && *count >= 0 && *count <= kCountMost) return {};
-    return wrong(fmt::format("{} is '{}'; wanted a whole number from 0 to {}", name, value,
-                             kCountMost));
+    return wrong(
+        fmt::format("{} is '{}'; wanted a whole number from 0 to {}", name, value, kCountMost));
   }
 
   Status take_use(std::string_view name, std::string_view value, std::optional<double>& use) const {

@@ -69,8 +69,9 @@ TEST(QuotaFile, ErrorsNameTheLineAndWhatWasWanted) {
             "running, slices, 1g, 2g, 3g, 4g, 7g, gpu-hours, joules");
   EXPECT_EQ(error_of("default jobs=-1"),
             "quotas:1: jobs is '-1'; wanted a whole number from 0 to 1000000000");
-  EXPECT_EQ(error_of("default joules=inf"), "quotas:1: joules is 'inf'; wanted a number from 0 to "
-                                            "1e+18");
+  EXPECT_EQ(error_of("default joules=inf"),
+            "quotas:1: joules is 'inf'; wanted a number from 0 to "
+            "1e+18");
   EXPECT_EQ(error_of("default 3g=1 3g=2"), "quotas:1: 3g is there twice");
   EXPECT_EQ(error_of("default jobs=1 jobs=2"), "quotas:1: jobs is there twice");
   EXPECT_EQ(error_of("user ann jobs=1\nuser 1001 jobs=2"),
@@ -79,8 +80,7 @@ TEST(QuotaFile, ErrorsNameTheLineAndWhatWasWanted) {
             "quotas:2: default has a line already, line 1");
   EXPECT_EQ(error_of("period fortnight"),
             "quotas:1: period is 'fortnight'; wanted one of day, week, month");
-  EXPECT_EQ(error_of("period day\nperiod day"),
-            "quotas:2: the period is given already, in line 1");
+  EXPECT_EQ(error_of("period day\nperiod day"), "quotas:2: the period is given already, in line 1");
   EXPECT_EQ(error_of("user -3 jobs=1"),
             "quotas:1: user -3; wanted a name or a number from 0 to 4294967294");
 }

@@ -13,7 +13,8 @@ QuotaView view_of(const Quotas& quotas, const std::vector<QuotaLine>& lines) {
     holder.holder = name_of(line.kind);
     holder.name = line.name;
     holder.id = line.id;
-    for (const QuotaUse& use : line.uses) holder.amounts.push_back({use.amount, use.used, use.most});
+    for (const QuotaUse& use : line.uses)
+      holder.amounts.push_back({use.amount, use.used, use.most});
   }
   return view;
 }

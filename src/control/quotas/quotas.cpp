@@ -201,16 +201,14 @@ std::uint16_t Quotas::startable(Holder holder) const {
 }
 
 bool Quotas::may_start(const launch::Owner& owner, mig::ProfileIndex profile) const {
-  return std::ranges::all_of(holders_of(owner), [&](Holder holder) {
-    return (startable(holder) >> profile & 1U) != 0;
-  });
+  return std::ranges::all_of(
+      holders_of(owner), [&](Holder holder) { return (startable(holder) >> profile & 1U) != 0; });
 }
 
 std::size_t Quotas::admitted_max(Holder holder) const {
   const QuotaAmounts& most = accounts_[holder].most;
-  const std::int64_t at_once =
-      std::min({most.running.value_or(fleet_slices_), most.slices.value_or(fleet_slices_),
-                fleet_slices_});
+  const std::int64_t at_once = std::min(
+      {most.running.value_or(fleet_slices_), most.slices.value_or(fleet_slices_), fleet_slices_});
   return static_cast<std::size_t>(at_once + kAhead);
 }
 

@@ -128,8 +128,8 @@ class Quotas {
     double slice_seconds = 0;
     std::int64_t late_starts = 0;
     double joules = 0;
-    std::uint16_t told = 0;       // startable() when it was last asked after
-    bool joules_booked = false;   // since it was last written
+    std::uint16_t told = 0;      // startable() when it was last asked after
+    bool joules_booked = false;  // since it was last written
     bool unwritten = false;
   };
   // What an attempt counts for in the present period.
