@@ -94,7 +94,6 @@ class Controller {
   void take(const Storage& storage);
 
   // Restoring.
-  void restore_slices(std::span<const Inventory> inventories, const store::Contents& contents);
   void restore_policies();
   void seat_jobs();
   void settle_again();

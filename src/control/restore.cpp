@@ -32,7 +32,9 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
   state_.queue.read_usage(state_.model(), state_.now);
-  restore_slices(inventories, contents);
+  for (const Inventory& inventory : inventories) slices_.reconcile(inventory, contents);
+  slices_.set_unseen_aside(inventories, contents);
+  slices_.drop_lost_gpus(contents);
   restore_policies();
   for (const launch::Report& report : attempts) attempts_.take(report);
   settle_again();
@@ -44,13 +46,6 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
     if (!begun) return begun.error();
   }
   return finish_turn();
-}
-
-void Controller::restore_slices(std::span<const Inventory> inventories,
-                                const store::Contents& contents) {
-  for (const Inventory& inventory : inventories) slices_.reconcile(inventory, contents);
-  slices_.set_unseen_aside(inventories, contents);
-  slices_.drop_lost_gpus(contents);
 }
 
 // Policies begin with the jobs that wait and with the layouts they want, which are asked for.

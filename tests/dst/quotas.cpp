@@ -120,7 +120,7 @@ void World::check_quotas(const control::Job& started) {
 void World::check_gpu_hours(const control::QuotaLine& line) {
   const auto use = std::ranges::find(line.uses, "gpu-hours", &control::QuotaUse::amount);
   if (use == line.uses.end()) return;
-  const Micros start = controller_->quotas().period_start();
+  const Micros start = controller_->quotas().clock().start;
   double hours = 0;
   for (const auto& [id, job] : controller_->jobs()) {
     if (!is_of(line, job.owner)) continue;

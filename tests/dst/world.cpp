@@ -172,34 +172,6 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
   return true;
 }
 
-void World::take_replies(const control::Turn& turn) {
-  for (const control::Reply& reply : turn.replies) {
-    check_cancelled(reply);
-    note_drain(reply);
-    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
-      if (each->second.ticket != reply.ticket) continue;
-      if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
-        ++refused_;
-        each->second.ticket = 0;  // comes again
-        break;
-      }
-      if (reply.kind == control::Reply::Kind::kFull &&
-          refused_by_quota(reply, owner_of(each->first), each->second.count)) {
-        ++quota_refusals_;
-        unanswered_.erase(each);
-        break;
-      }
-      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
-      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
-      check_jobs_quota(reply);
-      answered_[each->first] = reply.jobs;
-      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
-      unanswered_.erase(each);
-      break;
-    }
-  }
-}
-
 void World::carry_out(const control::Effect& effect) {
   const auto needs_intent = [&](const char* kind, const std::string& subject) {
     if (!store_.has_intent(kind, subject)) wrong(fmt::format("{} {} not intended", kind, subject));

@@ -118,13 +118,13 @@ std::string QueueGates::why_not(const LaneKey& key, const Job& job, std::uint16_
   const auto holder = static_cast<Quotas::Holder>(key.id);
   const std::uint16_t startable = quotas_.startable(holder);
   left &= startable;
-  if ((fits & startable) == 0) return quotas_.why_not(holder, fits);
+  if ((fits & startable) == 0) return quotas_.account(holder).why_not(fits, quotas_.clock());
   if (left == 0) {
     return fmt::format("quota: {} has room only for slices that its user may not hold now",
-                       quotas_.title(holder));
+                       quotas_.account(holder).title());
   }
   if (!full) return {};
-  return fmt::format("quota: other jobs of {} come first", quotas_.title(holder));
+  return fmt::format("quota: other jobs of {} come first", quotas_.account(holder).title());
 }
 
 void QueueGates::note_admitted(Job& job) {

@@ -30,27 +30,25 @@ bool Quotas::keeps(std::int64_t id, const std::string& row) const {
   const auto number = static_cast<std::uint32_t>(id);
   if (row == row_name(QuotaHolder::kGroup, kSince)) {
     const auto group = groups_.find(number);
-    return group != groups_.end() && accounts_[group->second].most.of_period();
+    return group != groups_.end() && account(group->second).most().of_period();
   }
   if (row != row_name(QuotaHolder::kUser, kSince)) return false;
   const auto user = users_.find(number);
-  if (user != users_.end()) return accounts_[user->second].most.of_period();
+  if (user != users_.end()) return account(user->second).most().of_period();
   const QuotaRule* others = default_rule();
   return others != nullptr && others->most.of_period();
 }
 
-// False: nothing is known of this period.
-bool Quotas::read_rows(Account& account) {
+bool Quotas::read_rows(QuotaAccount& account) const {
   const auto value = [&](std::string_view what) -> std::optional<double> {
-    const auto found = stored_.find({account.id, row_name(account.kind, what)});
+    const auto found = stored_.find({account.id(), row_name(account.kind(), what)});
     if (found == stored_.end()) return {};
     return found->second;
   };
   const auto since = value(kSince);
   if (!since || *since == kOutdated) return false;
-  if (*since != start_.to_seconds()) return true;  // nothing of this one yet
-  account.slice_seconds = value(kHeldSeconds).value_or(0);
-  account.joules = value(kJoules).value_or(0);
+  if (*since != clock_.start.to_seconds()) return true;  // nothing of this one yet
+  account.set_used(value(kHeldSeconds).value_or(0), value(kJoules).value_or(0));
   return true;
 }
 
@@ -65,44 +63,49 @@ void Quotas::read(const std::vector<store::TotalRow>& rows, const JobTable& jobs
   if (!any()) return;
   for (const auto& [id, job] : jobs.all()) enter(job.owner);
   for (Account& account : accounts_) {
-    if (!read_rows(account)) count_attempts(account, jobs);
+    if (read_rows(account.books) || !account.books.most().of_period()) continue;
+    count_attempts(account.books, jobs);
+    account.unwritten = true;
   }
 }
 
 // Of attempts that are over; those under way count as they run, but for their joules. What an
 // attempt took before the period began does not count, as if it had drawn the same all the time.
-void Quotas::count_attempts(Account& account, const JobTable& jobs) {
-  if (!account.most.of_period()) return;
+void Quotas::count_attempts(QuotaAccount& account, const JobTable& jobs) const {
+  double slice_seconds = 0;
+  double joules = 0;
+  const bool user = account.kind() == QuotaHolder::kUser;
   for (const auto& [id, job] : jobs.all()) {
-    const bool user = account.kind == QuotaHolder::kUser;
-    if ((user ? job.owner.uid : job.owner.gid) != account.id) continue;
+    if ((user ? job.owner.uid : job.owner.gid) != account.id()) continue;
     for (const store::AttemptRow& attempt : job.attempts) {
       const auto span = span_of(attempt);
       const bool over = attempt.ended_us > 0;
-      const Micros until = over ? std::min(now_, Micros{attempt.ended_us}) : now_;
+      const Micros until = over ? std::min(clock_.now, Micros{attempt.ended_us}) : clock_.now;
       if (!span || until <= span->from) continue;
       const double seconds = (until - span->from).to_seconds();
       const double whole = (until - Micros{attempt.started_us}).to_seconds();
-      if (over) account.slice_seconds += static_cast<double>(span->slices) * seconds;
-      account.joules += attempt.energy_j * seconds / whole;
+      if (over) slice_seconds += span->size * seconds;
+      joules += attempt.energy_j * seconds / whole;
     }
   }
-  account.unwritten = true;
+  account.set_used(slice_seconds, joules);
 }
 
 void Quotas::note_books_due() {
   for (Account& account : accounts_) {
-    account.unwritten = account.unwritten || std::exchange(account.joules_booked, false);
+    const bool booked = std::exchange(account.joules_booked, false);
+    account.unwritten = account.unwritten || booked;
   }
 }
 
 std::vector<store::TotalRow> Quotas::take_changed() {
   std::vector<store::TotalRow> rows = std::exchange(outdated_, {});
   for (Account& account : accounts_) {
-    if (!std::exchange(account.unwritten, false) || !account.most.of_period()) continue;
-    rows.push_back({account.id, row_name(account.kind, kSince), start_.to_seconds()});
-    rows.push_back({account.id, row_name(account.kind, kHeldSeconds), account.slice_seconds});
-    rows.push_back({account.id, row_name(account.kind, kJoules), account.joules});
+    const QuotaAccount& books = account.books;
+    if (!std::exchange(account.unwritten, false) || !books.most().of_period()) continue;
+    rows.push_back({books.id(), row_name(books.kind(), kSince), clock_.start.to_seconds()});
+    rows.push_back({books.id(), row_name(books.kind(), kHeldSeconds), books.slice_seconds_over()});
+    rows.push_back({books.id(), row_name(books.kind(), kJoules), books.joules()});
   }
   return rows;
 }

@@ -20,8 +20,8 @@ namespace partita::control {
 // Values are in journals.
 enum class QuotaPeriod : std::uint8_t { kDay = 0, kWeek = 1, kMonth = 2 };
 std::string_view name_of(QuotaPeriod period);
-// Periods follow each other, days from midnight UTC on, weeks from Monday on, months of 30 days from
-// 1970-01-01 on.
+// Periods follow each other in UTC: days from midnight on, weeks from Monday on, months of 30 days
+// from 1970-01-01 on.
 Micros length_of(QuotaPeriod period);
 // Of the one that the instant is in.
 Micros start_of(QuotaPeriod period, Micros now);

@@ -4,9 +4,9 @@ namespace partita::control {
 
 QuotaView view_of(const Quotas& quotas, const std::vector<QuotaLine>& lines) {
   QuotaView view{.any = quotas.any(),
-                 .period = name_of(quotas.rules().period),
-                 .since = quotas.period_start(),
-                 .until = quotas.period_end(),
+                 .period = name_of(quotas.clock().period),
+                 .since = quotas.clock().start,
+                 .until = quotas.clock().end(),
                  .holders = {}};
   for (const QuotaLine& line : lines) {
     QuotaHolderView& holder = view.holders.emplace_back();

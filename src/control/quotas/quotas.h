@@ -1,4 +1,4 @@
-// Quotas: what users and groups hold and have used, and whether one more job may start.
+// Quotas: the accounts of users and groups, and whether one more job may start.
 //
 // A holder is a user or a group with a line in the rules, or a user under the line for all others.
 // What is held at once follows from the attempts under way. What was used in a period is kept in
@@ -10,30 +10,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "control/jobs/job_table.h"
-#include "control/quotas/quota_rules.h"
-#include "mig/gpu_model.h"
+#include "control/quotas/quota_account.h"
 
 namespace partita::control {
-
-// One limit and what counts against it.
-struct QuotaUse {
-  std::string amount;  // as the file names it
-  double used = 0;
-  double most = 0;
-};
-
-struct QuotaLine {
-  QuotaHolder kind = QuotaHolder::kUser;  // a user or a group
-  std::string name;                       // as in the file; empty under the line for all others
-  std::uint32_t id = 0;
-  std::vector<QuotaUse> uses;
-};
 
 class Quotas {
  public:
@@ -58,7 +42,7 @@ class Quotas {
   Quotas(QuotaRules rules, const mig::GpuModel& model, std::size_t gpus);
 
   bool any() const { return rules_.any(); }
-  const QuotaRules& rules() const { return rules_; }
+  const QuotaClock& clock() const { return clock_; }
 
   // ---- what happens
 
@@ -76,14 +60,12 @@ class Quotas {
   // Users whom the rules do not name get their account here.
   Holders enter(const launch::Owner& owner);
   Holders holders_of(const launch::Owner& owner) const;
+  const QuotaAccount& account(Holder holder) const { return accounts_[holder].books; }
   // Profiles on which a job of the holder may start now, bit i for profile i.
-  std::uint16_t startable(Holder holder) const;
+  std::uint16_t startable(Holder holder) const { return account(holder).startable(clock_); }
   bool may_start(const launch::Owner& owner, mig::ProfileIndex profile) const;
   // How many jobs of the holder may run or be among those that policies may start.
   std::size_t admitted_max(Holder holder) const;
-  // Why a job that fits these profiles may not start. REQUIRES: startable() has none of them.
-  std::string why_not(Holder holder, std::uint16_t fits) const;
-  std::string title(Holder holder) const;
 
   // Why so many more jobs cannot be taken.
   std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count);
@@ -107,62 +89,37 @@ class Quotas {
 
   // ---- for whoever shows it
 
-  Micros period_start() const { return start_; }
-  Micros period_end() const { return start_ + length_of(rules_.period); }
   // Of all holders with an account; or of the owner alone.
   std::vector<QuotaLine> lines() const;
   std::vector<QuotaLine> lines_of(const launch::Owner& owner) const;
 
  private:
   struct Account {
-    QuotaHolder kind = QuotaHolder::kUser;
-    std::uint32_t id = 0;
-    std::string name;  // empty under the line for all others
-    QuotaAmounts most;
-    std::int64_t jobs = 0;
-    std::int64_t running = 0;
-    std::int64_t slices = 0;
-    std::array<std::int64_t, mig::kComputeSlicesMax + 1> instances{};  // by compute slices
-    // Of the period: attempts that are over, and how late in it those under way began (slices times
-    // microseconds), so that what they used follows from the time.
-    double slice_seconds = 0;
-    std::int64_t late_starts = 0;
-    double joules = 0;
+    QuotaAccount books;
     std::uint16_t told = 0;      // startable() when it was last asked after
     bool joules_booked = false;  // since it was last written
     bool unwritten = false;
   };
   // What an attempt counts for in the present period.
   struct Span {
-    std::int64_t slices = 0;
+    int size = 0;
     Micros from;  // not before the period
   };
 
-  Account& open(QuotaHolder kind, std::uint32_t id, std::string name, const QuotaAmounts& most);
+  void open(QuotaHolder kind, std::uint32_t id, const std::string& name, const QuotaAmounts& most);
   const QuotaRule* default_rule() const;
   std::optional<Span> span_of(const store::AttemptRow& attempt) const;
-  double slice_seconds_used(const Account& account) const;
-  double gpu_hours_used(const Account& account) const;
-  double slice_seconds_most(const Account& account) const;
-  bool spent(const Account& account) const;
-  bool has_room(const Account& account, const mig::Profile& profile) const;
-  // The same for who holds nothing.
-  bool ever_fits(const QuotaAmounts& most, const mig::Profile& profile) const;
-  std::string why_never(const Account& account, std::uint16_t fits) const;
-  const mig::Profile& smallest(std::uint16_t fits) const;
   std::string row_name(QuotaHolder kind, std::string_view what) const;
-  bool read_rows(Account& account);
+  // False: nothing is known of this period.
+  bool read_rows(QuotaAccount& account) const;
   // Whether the row is of somebody whose use of such periods is counted now.
   bool keeps(std::int64_t id, const std::string& row) const;
-  void count_attempts(Account& account, const JobTable& jobs);
-  QuotaLine line_of(const Account& account) const;
-  std::string title(const Account& account) const;
+  void count_attempts(QuotaAccount& account, const JobTable& jobs) const;
 
   QuotaRules rules_;
   const mig::GpuModel& model_;
   std::int64_t fleet_slices_;
-  Micros now_;
-  Micros start_;  // of the period
+  QuotaClock clock_;
   std::vector<Account> accounts_;
   std::map<std::uint32_t, Holder> users_;   // by uid
   std::map<std::uint32_t, Holder> groups_;  // by gid

@@ -37,7 +37,8 @@ class QuotaBooks : public testing::Test {
   std::string why_not(const launch::Owner& owner, const char* profile) {
     const auto fits = static_cast<std::uint16_t>(1U << *mig::parse_profile(model_, profile));
     for (const Quotas::Holder holder : quotas_->enter(owner)) {
-      if ((quotas_->startable(holder) & fits) == 0) return quotas_->why_not(holder, fits);
+      if ((quotas_->startable(holder) & fits) == 0)
+        return quotas_->account(holder).why_not(fits, quotas_->clock());
     }
     return "";
   }
