@@ -10,6 +10,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/text.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {

@@ -6,6 +6,7 @@
 #include "api/service.h"
 #include "api/submission.h"
 #include "base/record.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {

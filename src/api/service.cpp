@@ -10,6 +10,7 @@
 #include "api/record_json.h"
 #include "api/submission.h"
 #include "base/text.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {

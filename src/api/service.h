@@ -11,7 +11,6 @@
 #include "api/http.h"
 #include "api/routes.h"
 #include "control/history.h"
-#include "control/quotas/quota_view.h"
 #include "control/views.h"
 
 namespace partita::api {

@@ -51,7 +51,8 @@ void World::draw_quotas(control::Options& options) {
 }
 
 void World::leap(bool faults) {
-  if (controller_->jobs_not_ended() == 0) return;
+  const auto over = [](const auto& each) { return control::has_ended(each.second.state()); };
+  if (std::ranges::all_of(controller_->jobs(), over)) return;
   if (!has_quotas() || quota_rng_.below(faults ? 100 : 500) != 0) return;
   now_ += Micros::seconds(static_cast<std::int64_t>(quota_rng_.below(faults ? 90'000 : 700'000)));
 }

@@ -38,6 +38,7 @@ std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
   if (const auto full = state_.no_room_for(submit.owner, submit.count)) {
     return refuse(*full, Reply::Kind::kFull);
   }
+  if (!state_.quotas.any()) return {};
   const double need = state_.memory.first_need(submit.spec, submit.owner);
   const std::uint16_t fits = state_.memory.fitting(std::min(need, state_.memory.largest()));
   if (const auto never = state_.quotas.never(submit.owner, fits)) return refuse(*never);
@@ -126,7 +127,8 @@ std::uint16_t JobFlow::profiles_for(const Job& job) const {
 }
 
 std::optional<QueueGates::Bar> JobFlow::bar_of(const Job& job) const {
-  return state_.gates.bar_of(state_.jobs, job, profiles_with_memory(job));
+  const std::uint16_t fits = state_.quotas.any() ? profiles_with_memory(job) : std::uint16_t{0};
+  return state_.gates.bar_of(state_.jobs, job, fits);
 }
 
 void JobFlow::give_handle(Job& job) {
@@ -165,6 +167,7 @@ void JobFlow::look_at(Job& job) {
 
 // What fits it is what policies place it by.
 void JobFlow::narrow(Job& job) {
+  if (!state_.quotas.any()) return;
   decide::ActiveJob& active = state_.active[job.handle];
   const std::uint16_t profiles = profiles_for(job);
   if (active.fits == profiles) return;
