@@ -136,6 +136,9 @@ void QueueGates::note_admitted(Job& job) {
 void QueueGates::note_barred(Job& job, const Bar& bar) {
   wait_in(job, bar.lanes, bar.fits);
   leave(job);
+  for (const LaneKey& key : bar.lanes) {
+    if (key.kind == LaneKey::Kind::kQuota) quotas_.note_wait(static_cast<Quotas::Holder>(key.id));
+  }
 }
 
 void QueueGates::leave(Job& job) {

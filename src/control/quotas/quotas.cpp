@@ -141,12 +141,18 @@ std::optional<std::string> Quotas::never(const launch::Owner& owner, std::uint16
   return {};
 }
 
+void Quotas::note_wait(Holder holder) {
+  Account& account = accounts_[holder];
+  const std::uint16_t now = startable(holder);
+  if (std::exchange(account.told, now) != now) account.changed = true;
+}
+
 std::vector<Quotas::Holder> Quotas::take_changed_holders() {
   std::vector<Holder> changed;
   for (Holder holder = 0; holder < accounts_.size(); ++holder) {
     if (account(holder).jobs() == 0) continue;  // nobody waits for it
-    const std::uint16_t now = startable(holder);
-    if (std::exchange(accounts_[holder].told, now) != now) changed.push_back(holder);
+    note_wait(holder);
+    if (std::exchange(accounts_[holder].changed, false)) changed.push_back(holder);
   }
   return changed;
 }

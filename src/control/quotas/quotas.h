@@ -72,6 +72,9 @@ class Quotas {
   // Why no job of the owner that fits these profiles will ever start.
   std::optional<std::string> never(const launch::Owner& owner, std::uint16_t fits);
 
+  // Somebody waits for what startable() leaves now: a change from here on counts, although it may
+  // have been so before.
+  void note_wait(Holder holder);
   // Holders whose startable() changed since the last call, in order.
   std::vector<Holder> take_changed_holders();
   // When that may be so although nothing happens; Micros::max(): never.
@@ -96,7 +99,8 @@ class Quotas {
  private:
   struct Account {
     QuotaAccount books;
-    std::uint16_t told = 0;      // startable() when it was last asked after
+    std::uint16_t told = 0;      // startable() when somebody last went by it
+    bool changed = false;        // until then
     bool joules_booked = false;  // since it was last written
     bool unwritten = false;
   };

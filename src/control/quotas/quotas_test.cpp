@@ -127,6 +127,18 @@ TEST_F(QuotaBooks, GpuHoursGrowAsJobsRunAndBeginAnewWithThePeriod) {
   EXPECT_TRUE(may_start(kAnn, "1g.5gb"));
 }
 
+TEST_F(QuotaBooks, WhoBeganToWaitHearsOfAChangeBackToWhatWasBefore) {
+  with("user 1001 running=1");
+  quotas_->add_job(kAnn);
+  const Quotas::Holder ann = *quotas_->holders_of(kAnn).begin();
+  EXPECT_TRUE(quotas_->take_changed_holders().empty());
+  quotas_->begin(kAnn, attempt("7g.40gb", 0));
+  quotas_->note_wait(ann);  // a job is barred now
+  quotas_->end(kAnn, attempt("7g.40gb", 0, 60));
+  EXPECT_EQ(quotas_->take_changed_holders(), std::vector{ann});
+  EXPECT_TRUE(quotas_->take_changed_holders().empty());
+}
+
 TEST_F(QuotaBooks, AnAttemptThatEndedBeforeThePeriodCountsForNothing) {
   with("user 1001 gpu-hours=2");
   quotas_->begin(kAnn, attempt("7g.40gb", -7'200));
