@@ -31,7 +31,7 @@ control::QuotaAmounts World::draw_amounts() {
     const mig::Profile& any = model_->profiles[quota_rng_.below(model_->profiles.size())];
     most.instances.push_back({any.compute_slices, up_to(2)});
   }
-  if (one_in(4)) most.gpu_hours = quota_rng_.uniform(0.001, 0.2);
+  if (one_in(4)) most.gpu_hours = quota_rng_.uniform(0.01, 0.2);
   if (one_in(4)) most.joules = quota_rng_.uniform(10, 100'000);
   return most;
 }
@@ -53,8 +53,8 @@ void World::draw_quotas(control::Options& options) {
 void World::leap(bool faults) {
   const auto over = [](const auto& each) { return control::has_ended(each.second.state()); };
   if (std::ranges::all_of(controller_->jobs(), over)) return;
-  if (!has_quotas() || quota_rng_.below(faults ? 100 : 500) != 0) return;
-  now_ += Micros::seconds(static_cast<std::int64_t>(quota_rng_.below(faults ? 90'000 : 700'000)));
+  if (!has_quotas() || quota_rng_.below(faults ? 100 : 200) != 0) return;
+  now_ += Micros::seconds(static_cast<std::int64_t>(quota_rng_.below(faults ? 90'000 : 1'400'000)));
 }
 
 bool World::refused_by_quota(const control::Reply& reply, const launch::Owner& owner,
