@@ -1,3 +1,4 @@
+#include "control/jobs/explain.h"
 #include "queue/queue_rig.h"
 
 namespace partita::control {
@@ -40,6 +41,20 @@ TEST_F(QuotaGates, OneDecisionStartsNoMoreThanTheyLeave) {
   EXPECT_EQ(running(), 3U);
   EXPECT_EQ(state(3), "running");
   EXPECT_EQ(events(5, "waits"), 1U) << "not again with every job that starts or ends";
+}
+
+TEST_F(QuotaGates, ThatLeaveSomeSlicesSayWhich) {
+  QuotaAmounts no_small;
+  no_small.instances = {{1, 0}, {2, 0}};
+  rule(QuotaHolder::kUser, 1000, no_small);
+  boot();
+  submit(spec(), 5);
+  const std::vector<std::string> why = why_waiting(*controller_, *controller_->find({5}));
+  EXPECT_NE(std::ranges::find(why,
+                              "quota: of what has the memory it may start on 3g.20gb, "
+                              "4g.20gb, 7g.40gb now"),
+            why.end())
+      << testing::PrintToString(why);
 }
 
 TEST_F(QuotaGates, StandAfterARestart) {
