@@ -10,6 +10,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/text.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {
@@ -69,6 +70,7 @@ Json schemas() {
   all["Gpu"] = schema_of_response<control::GpuView>();
   all["Gpus"] = object_of({{"gpus", list_of(reference("Gpu"))}});
   all["Share"] = schema_of_response<control::ShareView>();
+  all["Quota"] = schema_of_response<control::QuotaView>();
   all["History"] = schema_of_response<control::HistoryView>();
   all["Status"] = schema_of_response<StatusView>();
   return all;
@@ -89,6 +91,9 @@ std::vector<Parameter> parameters_of(RouteId route) {
   if (route == RouteId::kJobOutput) {
     return {{"offset", number_schema(0, kOffsetMax),
              "The first byte to send; at most 1 MiB comes at once"}};
+  }
+  if (route == RouteId::kQuota) {
+    return {{"user", limited_text(256), "Of this user alone, a name or a number"}};
   }
   if (route == RouteId::kDrainGpu) {
     return {{"reason", limited_text(256), "Shown to whoever asks"}};
@@ -162,6 +167,8 @@ Content content_of(RouteId route) {
       return {"text/plain", text_schema(), "The text format of Prometheus, version 0.0.4"};
     case RouteId::kOpenApi:
       return {kJsonType, {{"type", "object"}}, "This document"};
+    case RouteId::kQuota:
+      return {kJsonType, reference("Quota"), "Quotas, users first"};
     case RouteId::kHistory:
       return {kJsonType, reference("History"), "A page of ended jobs, by their numbers"};
   }

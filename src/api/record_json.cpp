@@ -6,6 +6,7 @@
 #include "api/service.h"
 #include "api/submission.h"
 #include "base/record.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {
@@ -135,6 +136,7 @@ template Json json_of(const control::GpuView&);
 template Json json_of(const StatusView&);
 template Json json_of(const control::ShareView&);
 template Json json_of(const control::HistoryView&);
+template Json json_of(const control::QuotaView&);
 template Json json_of(const RefusalView&);
 template Json json_of(const std::vector<JobNumber>&);
 
@@ -149,6 +151,7 @@ template Json schema_of_response<control::GpuView>();
 template Json schema_of_response<StatusView>();
 template Json schema_of_response<control::ShareView>();
 template Json schema_of_response<control::HistoryView>();
+template Json schema_of_response<control::QuotaView>();
 template Json schema_of_response<RefusalView>();
 
 Json schema_of_submission() {

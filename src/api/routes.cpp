@@ -54,6 +54,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
      Scope::kAdmin},
     {RouteId::kResumeGpu, "POST", "/v1/gpus/{gpu}/resume", "resume_gpu",
      "Use a GPU that was drained again", kAdmins, Scope::kAdmin},
+    {RouteId::kQuota, "GET", "/v1/quota", "quota",
+     "What users and groups have of their quotas; of others nothing", kAll, Scope::kRead},
 });
 // clang-format on
 

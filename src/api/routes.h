@@ -35,6 +35,7 @@ enum class RouteId : std::uint8_t {
   kRequeueJob,
   kDrainGpu,
   kResumeGpu,
+  kQuota,
 };
 
 // What the caller is to what is asked for. Identity comes from the kernel.

@@ -10,6 +10,7 @@
 #include "api/record_json.h"
 #include "api/submission.h"
 #include "base/text.h"
+#include "control/quotas/quota_view.h"
 
 namespace partita::api {
 namespace {
@@ -178,6 +179,8 @@ Handled Service::handle(const Request& request, const Caller& caller,
                       {}};
     case RouteId::kHistory:
       return history(request, caller);
+    case RouteId::kQuota:
+      return quota(request, caller);
   }
   return error_response(404, "there is no such path");
 }
@@ -392,6 +395,29 @@ Response Service::history(const Request& request, const Caller& caller) const {
   query.rows_max = static_cast<std::size_t>(*limit);
   if (!caller.admin) query.uid = caller.uid;
   return json_response(json_of(control::history_of(controller_, query)));
+}
+
+// Groups are those of the caller; which others a user is in is not known here.
+Response Service::quota(const Request& request, const Caller& caller) const {
+  const Result<std::string> user = text_of(request, "user");
+  if (!user) return error_response(400, user.error().message);
+  const Result<JobFilter> filter = parse_filter("", *user, "", around_.uid_of);
+  if (!filter) return error_response(400, filter.error().message);
+  const control::Quotas& quotas = controller_.quotas();
+  const std::uint32_t uid = filter->uid.value_or(caller.uid);
+  if (uid != caller.uid && !caller.admin) {
+    return error_response(403, "quotas of other users are for admins");
+  }
+  const bool all = caller.admin && !filter->uid;
+  std::vector<control::QuotaLine> lines = all ? quotas.lines() : quotas.lines_of({uid, caller.gid});
+  std::erase_if(lines, [&](const control::QuotaLine& line) {
+    return filter->uid && line.kind != control::QuotaHolder::kUser;
+  });
+  control::QuotaView view = control::view_of(quotas, lines);
+  for (control::QuotaHolderView& holder : view.holders) {
+    if (holder.name.empty()) holder.name = around_.user_name(holder.id);
+  }
+  return json_response(json_of(view));
 }
 
 Response Service::status() const {

@@ -124,6 +124,7 @@ class Service {
   Response gpus(const Caller& caller) const;
   Response status() const;
   Response history(const Request& request, const Caller& caller) const;
+  Response quota(const Request& request, const Caller& caller) const;
 
   const control::Controller& controller_;
   const Surroundings& around_;

@@ -22,6 +22,7 @@ decide::Preemption preemption_of(const Options& options) {
 // What would be reserved or shared is not carried out in shadow mode.
 Options checked(Options options) {
   if (options.shadow) options.queue = {};
+  if (options.shadow) options.quotas = {};
   return options;
 }
 
@@ -32,6 +33,8 @@ ControlState::ControlState(Options chosen, const mig::GpuModel& model, std::vect
     : options(checked(std::move(chosen))),
       fleet(model, std::move(gpus), active),
       memory(model),
+      quotas(options.quotas, model, fleet.gpus().size()),
+      gates(quotas),
       owned(std::move(chosen_policies)),
       queue(options.queue, jobs, fleet, *owned.scheduler, owned.make_scheduler),
       view{.now = Micros{},
@@ -45,6 +48,12 @@ ControlState::ControlState(Options chosen, const mig::GpuModel& model, std::vect
   CHECK(!fleet.gpus().empty());
   policies.use(queue.reservations(), queue.books());
   CHECK(owned.forecaster || !owned.repartitioner->needs_forecasts());
+}
+
+std::optional<std::string> ControlState::no_room_for(const launch::Owner& owner,
+                                                     std::size_t count) {
+  if (auto full = jobs.no_room_for(owner, count, options.limits)) return full;
+  return quotas.no_room_for(owner, count);
 }
 
 const Job* ControlState::job_on(SliceId slice) const {

@@ -17,6 +17,7 @@
 #include "control/jobs/memory_needs.h"
 #include "control/jobs/queue_gates.h"
 #include "control/limits.h"
+#include "control/quotas/quotas.h"
 #include "control/shared_queue.h"
 #include "control/totals.h"
 #include "control/turn_book.h"
@@ -42,6 +43,8 @@ struct Options {
   double et_a = 2e-7;
   // Weights are by uid. Nothing of it in shadow mode.
   decide::QueueRules queue = {};
+  // By uid and gid. Nothing of it in shadow mode.
+  QuotaRules quotas = {};
   Limits limits;
 };
 
@@ -68,6 +71,8 @@ struct ControlState {
   double capacity_of(const Job& job) const;
   std::string name_of(GpuId gpu, mig::Placement placement) const;
   std::string name_of(cluster::SliceId slice) const;
+  // Why so many more jobs of the user cannot be taken.
+  std::optional<std::string> no_room_for(const launch::Owner& owner, std::size_t count);
   // As intents are named: by the GPU's UUID.
   std::string subject_of(GpuId gpu, std::uint8_t start) const;
   // Something happened that policies should see.
@@ -82,6 +87,7 @@ struct ControlState {
   MemoryNeeds memory;
   JobTable jobs;
   Totals totals;
+  Quotas quotas;
   QueueGates gates;
   Claims claims;
   Policies owned;

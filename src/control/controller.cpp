@@ -55,6 +55,7 @@ void Controller::rehearse_with(std::unique_ptr<DryRun> dry_run) {
 Turn Controller::step(Micros now, std::span<const Input> inputs) {
   begin_turn(now);
   for (const Input& input : inputs) take(input);
+  state_.gates.look_at_quotas();
   flow_.settle();
   slices_.remove_vanished();
   moves_.serve_claims();
@@ -77,12 +78,16 @@ void Controller::make_decisions() {
 void Controller::begin_turn(Micros now) {
   // The wall clock may be set back; ours never is.
   state_.now = state_.view.now = std::max(state_.now, now);
+  state_.quotas.set_time(state_.now);
   state_.turn.begin(state_.now);
 }
 
 Turn Controller::finish_turn() {
   Turn turn = state_.turn.finish(state_.jobs, state_.options.limits.finished_jobs_kept_max);
   turn.batch.totals = state_.totals.take_changed();
+  for (store::TotalRow& row : state_.quotas.take_changed()) {
+    turn.batch.totals.push_back(std::move(row));
+  }
   return turn;
 }
 
@@ -114,7 +119,7 @@ std::optional<Micros> Controller::next_wake() const {
   const Micros decisions = dry_run_                ? dry_run_->next_wake()
                            : state_.options.shadow ? Micros::max()
                                                    : passes_.next();
-  const Micros own = std::min(decisions, moves_.next_look());
+  const Micros own = std::min({decisions, moves_.next_look(), state_.quotas.next_time()});
   const auto retry = state_.fleet.next_retry(state_.now);
   if (own == Micros::max()) return retry;
   return std::min(own, retry.value_or(own));

@@ -69,6 +69,7 @@ class Controller {
   // The place that a job is kept; null: none.
   const decide::Reservation* reservation_of(const Job& job) const;
   const Totals& totals() const { return state_.totals; }
+  const Quotas& quotas() const { return state_.quotas; }
   const Options& options() const { return state_.options; }
   // Why nothing is started for want of disk space; empty: there is some.
   const std::string& no_space() const { return state_.no_space; }
@@ -84,7 +85,6 @@ class Controller {
   void take(const Input& input);
 
   // Restoring.
-  void restore_slices(std::span<const Inventory> inventories, const store::Contents& contents);
   void restore_policies();
   void seat_jobs();
   void settle_again();

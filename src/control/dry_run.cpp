@@ -40,6 +40,7 @@ DryRun::~DryRun() = default;
 Options DryRun::options_of(Options options) {
   constexpr std::size_t kNoMost = std::numeric_limits<std::size_t>::max();
   options.shadow = false;
+  options.quotas = {};  // it takes every job that was taken
   options.limits.queue_jobs_max = kNoMost;
   options.limits.queue_jobs_per_user_max = kNoMost;
   return options;

@@ -14,6 +14,7 @@ void EnergyBooks::take(const Reading& reading) {
 void EnergyBooks::write_if_due() {
   if (state_.now - last_written_ < kBookInterval) return;
   last_written_ = state_.now;
+  state_.quotas.note_books_due();
   for (std::uint32_t i = 0; i < state_.fleet.cluster().slices.size(); ++i) {
     if (const Job* job = state_.job_on(SliceId{i})) state_.turn.touch_attempt(*job);
   }
@@ -39,6 +40,7 @@ void EnergyBooks::share(const Reading& reading) {
   books.idle_j += shares.idle_j;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     jobs[i]->attempt().energy_j += shares.busy_j[i];
+    state_.quotas.add_joules(jobs[i]->owner, shares.busy_j[i]);
     books.attributed_j += shares.busy_j[i];
   }
 }

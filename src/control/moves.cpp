@@ -70,7 +70,9 @@ void Moves::carry_out(const decide::Decision& decision) {
     }
     CHECK(move.to.valid());
     if (state_.fleet.cluster().slice(move.to).state == SliceState::kIdle) {
-      attempts_.start(job, move.to);
+      // Policies know what each job may start on. Of several that one decision starts, those that
+      // come first may leave nothing to the others.
+      quotas_let(job, move.to) ? attempts_.start(job, move.to) : attempts_.decline(job, move.to);
     } else {
       claim(job, move.to);
     }
@@ -78,6 +80,18 @@ void Moves::carry_out(const decide::Decision& decision) {
   if (!moved) return;
   serve_claims();
   state_.fleet.note_change();  // the scheduler takes slices for idle that are still to be left
+}
+
+bool Moves::settle_quotas() {
+  if (!state_.quotas.any()) return false;
+  state_.gates.look_at_quotas();
+  flow_.settle();
+  return state_.pass_due;
+}
+
+bool Moves::quotas_let(const Job& job, SliceId slice) const {
+  if (PLANTED(ignore_quota)) return true;
+  return state_.quotas.may_start(job.owner, state_.fleet.cluster().slice(slice).profile);
 }
 
 // `taker`: who gets its slice; null when nobody does yet.
@@ -148,13 +162,14 @@ void Moves::serve_claims() {
   for (auto each = claims.begin(); each != claims.end();) {
     const auto [id, slice] = *each++;
     Job& job = state_.jobs.at(id);
-    if (!claim_stands(job, slice)) {
+    const bool idle = state_.fleet.cluster().slice(slice).state == SliceState::kIdle;
+    const bool kept = state_.fleet.holder(slice) == Fleet::Holder::kClaimed;
+    const bool starts = job.state() == JobState::kQueued && (idle || kept);
+    if (!claim_stands(job, slice) || (starts && !quotas_let(job, slice))) {
       flow_.give_up_claim(job);
       continue;
     }
-    const bool idle = state_.fleet.cluster().slice(slice).state == SliceState::kIdle;
-    const bool kept = state_.fleet.holder(slice) == Fleet::Holder::kClaimed;
-    if (job.state() == JobState::kQueued && (idle || kept) && state_.no_space.empty()) {
+    if (starts && state_.no_space.empty()) {
       flow_.forget_claim(job);
       attempts_.start(job, slice);
     } else if (idle) {

@@ -18,6 +18,9 @@ class Moves {
       : state_(state), flow_(flow), slices_(slices), attempts_(attempts) {}
 
   void carry_out(const decide::Decision& decision);
+  // After decisions were carried out: whether there is something more to decide, since quotas now
+  // leave more or less.
+  bool settle_quotas();
   // Starts the jobs whose time has come, keeps slices that are free already for those that are
   // still being stopped elsewhere, and gives up what cannot be any more.
   void serve_claims();
@@ -31,6 +34,7 @@ class Moves {
   void forget_look() { next_look_ = Micros::max(); }
 
  private:
+  bool quotas_let(const Job& job, cluster::SliceId slice) const;
   void interrupt(Job& job, cluster::SliceId to, const Job* taker);
   void claim(Job& job, cluster::SliceId slice);
   bool claim_stands(const Job& job, cluster::SliceId slice) const;

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace partita::control {
+namespace {
+
+// Each starts a job or leaves one less to choose from, so there are few.
+constexpr int kRoundsMax = 100;
+
+}  // namespace
 
 bool Passes::due() const {
   const bool rested = state_.now - last_ >= state_.options.pass_interval;
@@ -22,6 +28,8 @@ void Passes::run() {
   last_ = state_.now;
   state_.pass_due = false;
   decide();
+  // What started changes what quotas leave, for those that were declined and for those behind them.
+  for (int round = 1; round < kRoundsMax && moves_.settle_quotas(); ++round) decide();
   log_notes();
 }
 

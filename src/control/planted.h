@@ -30,6 +30,7 @@ namespace partita::control {
   X(fail_without_space)       \
   X(start_without_space)      \
   X(ignore_bars)              \
+  X(ignore_quota)             \
   X(forget_drain)
 
 #ifdef PARTITA_PLANT

@@ -28,10 +28,13 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
   if (const Status read = state_.jobs.read(contents); !read) return read.error();
   state_.memory.read(contents.peaks);
   state_.totals.read(contents.totals, state_.jobs, state_.model());
+  state_.quotas.read(contents.totals, state_.jobs);
   // What was intended is either there by now or will be decided anew.
   for (const store::IntentRow& row : contents.intents) state_.turn.met(row.kind, row.subject);
   state_.queue.read_usage(state_.model(), state_.now);
-  restore_slices(inventories, contents);
+  for (const Inventory& inventory : inventories) slices_.reconcile(inventory, contents);
+  slices_.set_unseen_aside(inventories, contents);
+  slices_.drop_lost_gpus(contents);
   restore_policies();
   for (const launch::Report& report : attempts) attempts_.take(report);
   settle_again();
@@ -43,13 +46,6 @@ Result<Turn> Controller::restore(Micros now, const store::Contents& contents,
     if (!begun) return begun.error();
   }
   return finish_turn();
-}
-
-void Controller::restore_slices(std::span<const Inventory> inventories,
-                                const store::Contents& contents) {
-  for (const Inventory& inventory : inventories) slices_.reconcile(inventory, contents);
-  slices_.set_unseen_aside(inventories, contents);
-  slices_.drop_lost_gpus(contents);
 }
 
 // Policies begin with the jobs that wait and with the layouts they want, which are asked for.
@@ -76,11 +72,13 @@ void Controller::seat_jobs() {
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
     state_.gates.add(job);
-    if (holds_slice(job.state())) state_.gates.note_admitted(job);
+    if (!holds_slice(job.state())) continue;
+    state_.gates.note_admitted(job);
+    state_.quotas.begin(job.owner, job.attempt());
   }
   for (auto& [id, job] : state_.jobs.all()) {
     if (has_ended(job.state())) continue;
-    job.barred = job.state() == JobState::kQueued && state_.gates.bar_of(state_.jobs, job);
+    job.barred = job.state() == JobState::kQueued && flow_.bar_of(job);
     if (job.barred) continue;
     state_.gates.note_admitted(job);
     flow_.give_handle(job);

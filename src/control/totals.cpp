@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "control/quotas/quotas.h"
 
 namespace partita::control {
 namespace {
@@ -122,7 +123,9 @@ void Totals::reported(std::optional<GpuId> gpu, std::string_view text) {
 
 void Totals::read(const std::vector<store::TotalRow>& rows, const JobTable& jobs,
                   const mig::GpuModel& model) {
-  for (const store::TotalRow& row : rows) values_[{row.uid, row.name}] = row.value;
+  for (const store::TotalRow& row : rows) {
+    if (!Quotas::is_quota_row(row)) values_[{row.uid, row.name}] = row.value;
+  }
   if (!rows.empty()) return;
   for (const auto& [id, job] : jobs.all()) {
     submitted(job);

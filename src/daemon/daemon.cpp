@@ -180,6 +180,7 @@ Status Daemon::open_controller() {
   auto queue = with_uids(settings_.queue);
   if (!queue) return queue.error();
   beginning_.options.queue = *std::move(queue);
+  beginning_.options.quotas = settings_.quotas;
   beginning_.model = model;
   for (const device::GpuInfo& gpu : gpus_) {
     beginning_.gpus.push_back({gpu.uuid, gpu.name, gpu.id});

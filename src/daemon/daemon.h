@@ -47,6 +47,7 @@ struct Settings {
   std::optional<Micros> preempt_after;                                    // control::Options has it
   decide::Preemption preemption = {decide::Preemption::Mode::kNone, {}};  // none or pays
   decide::QueueRules queue = {};               // weights by user name or uid
+  control::QuotaRules quotas = {};             // none in shadow mode
   Micros watch_interval = Micros::seconds(1);  // between two readings of every GPU
   std::uint64_t seed = 1;
   JobLimits limits;

@@ -99,6 +99,8 @@ TEST(Dst, EveryPromiseHoldsWhereRunningJobsAreMoved) {
 TEST(Dst, EveryPromiseHoldsWhereUsersShare) {
   int failures = 0;
   std::size_t reserved = 0;
+  std::size_t quota_waits = 0;
+  std::size_t quota_refusals = 0;
   const auto [first, last] = seeds();
   for (std::uint64_t seed = first; seed <= last && failures < kFailuresTold; ++seed) {
     World world(seed, Rule::kShared);
@@ -106,9 +108,13 @@ TEST(Dst, EveryPromiseHoldsWhereUsersShare) {
     EXPECT_FALSE(wrong) << *wrong;
     if (wrong) ++failures;
     reserved += world.count("reserved");
+    quota_waits += world.quota_waits();
+    quota_refusals += world.quota_refusals();
   }
   if (failures > 0 || last - first < 99) return;
   EXPECT_GT(reserved, (last - first) / 10);
+  EXPECT_GT(quota_waits, last - first);
+  EXPECT_GT(quota_refusals, (last - first) / 10);
 }
 
 TEST(Dst, EveryPromiseHoldsOnADiskThatFillsUp) {

@@ -9,6 +9,34 @@ namespace partita::dst {
 
 using control::JobState;
 
+void World::take_replies(const control::Turn& turn) {
+  for (const control::Reply& reply : turn.replies) {
+    check_cancelled(reply);
+    note_drain(reply);
+    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
+      if (each->second.ticket != reply.ticket) continue;
+      if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
+        ++refused_;
+        each->second.ticket = 0;  // comes again
+        break;
+      }
+      if (reply.kind == control::Reply::Kind::kFull &&
+          refused_by_quota(reply, owner_of(each->first), each->second.count)) {
+        ++quota_refusals_;
+        unanswered_.erase(each);
+        break;
+      }
+      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
+      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
+      check_jobs_quota(reply);
+      answered_[each->first] = reply.jobs;
+      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
+      unanswered_.erase(each);
+      break;
+    }
+  }
+}
+
 void World::draw_wishes(control::JobSpec& spec) {
   for (std::uint64_t i = steer_rng_.below(3); i > 0 && !acknowledged_.empty(); --i) {
     const auto nth = static_cast<long>(steer_rng_.below(acknowledged_.size()));
@@ -80,6 +108,7 @@ void World::note_drain(const control::Reply& reply) {
 void World::check_start(JobNumber id) {
   const control::Job* job = controller_->find(id);
   if (job == nullptr) return;
+  check_quotas(*job);
   if (job->progress.held != store::Held::kNo) wrong(fmt::format("job {} is held and starts", id));
   std::int64_t running = 0;
   for (const auto& [other_id, other] : controller_->jobs()) {

@@ -18,6 +18,7 @@ World::World(std::uint64_t seed, Rule rule)
       policy_rng_(seed, 2),
       disk_rng_(seed, 3),
       steer_rng_(seed, 4),
+      quota_rng_(seed, 5),
       seed_(seed),
       rule_(rule) {
   draw_policy();
@@ -70,6 +71,7 @@ void World::boot() {
   begun.options.pass_interval = Micros{rng_.below(2) == 0 ? 0 : 20'000};
   if (rng_.below(2) == 0) begun.options.preempt_after = Micros::seconds(5);
   if (rule_ == Rule::kShared) draw_queue_rules(begun.options);
+  if (has_quotas()) draw_quotas(begun.options);
   if (rule_ == Rule::kPays) {
     begun.options.preemption = {decide::Preemption::Mode::kPays, Micros{1'500'000}};
   }
@@ -140,6 +142,7 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
   for (const auto& event : turn.batch.events) {
     mix(event.kind + event.text);
     ++events_[event.kind];
+    if (event.kind == "waits" && event.text.starts_with("quota: ")) ++quota_waits_;
   }
   check_preempted(turn);
   if (maybe_crash(faults)) {
@@ -155,27 +158,6 @@ bool World::carry_out(const control::Turn& turn, bool faults) {
     carry_out(effect);
   }
   return true;
-}
-
-void World::take_replies(const control::Turn& turn) {
-  for (const control::Reply& reply : turn.replies) {
-    check_cancelled(reply);
-    note_drain(reply);
-    for (auto each = unanswered_.begin(); each != unanswered_.end(); ++each) {
-      if (each->second.ticket != reply.ticket) continue;
-      if (reply.kind == control::Reply::Kind::kNoSpace && !told_space_) {
-        ++refused_;
-        each->second.ticket = 0;  // comes again
-        break;
-      }
-      if (reply.kind != control::Reply::Kind::kAccepted) wrong("refused: " + reply.message);
-      if (reply.jobs.size() != each->second.count) wrong("an answer names other jobs");
-      answered_[each->first] = reply.jobs;
-      acknowledged_.insert(reply.jobs.begin(), reply.jobs.end());
-      unanswered_.erase(each);
-      break;
-    }
-  }
 }
 
 void World::carry_out(const control::Effect& effect) {
@@ -551,6 +533,7 @@ std::vector<control::Input> World::inputs_of_turn(bool faults) {
 void World::turn(bool faults) {
   ++step_;
   now_ += Micros{static_cast<std::int64_t>(rng_.below(1'500'000))};
+  leap(faults);
   move_processes();
   fill_disk(faults);
   if (unwritten_) {  // nothing else is done until it is written
@@ -584,7 +567,10 @@ std::optional<std::string> World::run(int steps) {
          (controller_->job_table().not_ended() > 0 || !unanswered_.empty() || unwritten_)) {
     turn(false);
   }
-  for (int i = 0; i < 50 && !wrong_; ++i) turn(false);
+  // What is still being made or unmade comes to an end, and whims of policies have pauses.
+  const auto at_work = [](const auto& commands) { return !commands.empty(); };
+  for (int i = 0; (i < 50 || (i < 500 && std::ranges::any_of(commands_, at_work))) && !wrong_; ++i)
+    turn(false);
   if (!wrong_) check_end();
   if (!wrong_) check_replay();
   if (wrong_) tell_last_events();

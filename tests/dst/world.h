@@ -64,6 +64,9 @@ class World {
   // Turns that had to wait for space, and submissions that were refused for want of it.
   std::size_t turns_unwritten() const { return turns_unwritten_; }
   std::size_t refused() const { return refused_; }
+  // Events of jobs that waited for a quota, and submissions that one refused.
+  std::size_t quota_waits() const { return quota_waits_; }
+  std::size_t quota_refusals() const { return quota_refusals_; }
 
  private:
   enum class Disk : std::uint8_t { kSpace, kLow, kFull };
@@ -115,6 +118,13 @@ class World {
   void draw_policy();
   void draw_hurry(control::JobSpec& spec);
   void draw_queue_rules(control::Options& options);
+  bool has_quotas() const { return rule_ == Rule::kShared || rule_ == Rule::kSteered; }
+  void draw_quotas(control::Options& options);
+  control::QuotaAmounts draw_amounts();
+  // Long enough for the next period of a quota to begin, now and then.
+  void leap(bool faults);
+  bool refused_by_quota(const control::Reply& reply, const launch::Owner& owner,
+                        std::size_t count) const;
   // Who submits under that key.
   launch::Owner owner_of(const std::string& key) const;
   Result<control::Policies> make_policies(const control::Beginning& beginning);
@@ -122,6 +132,9 @@ class World {
   void steer(std::vector<control::Input>& inputs);
   void let_go(std::vector<control::Input>& inputs);
   void check_start(JobNumber job);
+  void check_quotas(const control::Job& job);
+  void check_jobs_quota(const control::Reply& reply);
+  void check_gpu_hours(const control::QuotaLine& line);
   void check_drains();
   void note_drain(const control::Reply& reply);
   void boot();
@@ -183,6 +196,7 @@ class World {
   Rng policy_rng_;
   Rng disk_rng_;
   Rng steer_rng_;
+  Rng quota_rng_;
   std::uint64_t seed_;
   Rule rule_;
   Faults faults_;
@@ -234,6 +248,8 @@ class World {
   std::uint64_t forecasts_ = 0;
   std::size_t turns_unwritten_ = 0;
   std::size_t refused_ = 0;
+  std::size_t quota_waits_ = 0;
+  std::size_t quota_refusals_ = 0;
   int step_ = 0;
   std::optional<std::string> wrong_;
   Fnv digest_;

@@ -56,6 +56,7 @@ enum class Verb : std::uint8_t {
   kReplay,
   kRun,
   kHistory,
+  kQuota,
   kPolicies,
   kScenarios,
   kCompletion,

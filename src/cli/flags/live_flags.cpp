@@ -13,12 +13,11 @@
 namespace partita::cli {
 namespace {
 
-constexpr VerbSet kJobVerbs =
-    set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease, Verb::kRequeue, Verb::kLogs,
-           Verb::kWait);
+constexpr VerbSet kJobVerbs = set_of(Verb::kJob, Verb::kCancel, Verb::kHold, Verb::kRelease,
+                                     Verb::kRequeue, Verb::kLogs, Verb::kWait);
 constexpr VerbSet kClients =
     kJobVerbs | set_of(Verb::kSubmit, Verb::kQueue, Verb::kTop, Verb::kShare, Verb::kDrain,
-                       Verb::kResume, Verb::kRun, Verb::kHistory);
+                       Verb::kResume, Verb::kRun, Verb::kHistory, Verb::kQuota);
 constexpr VerbSet kSubmitters = set_of(Verb::kSubmit, Verb::kRun);
 
 // One of each kind at most.
@@ -101,6 +100,10 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
                  "the fleet, measured so; each user's jobs in the scheduler's order.",
      .verbs = set_of(Verb::kServe), .choices = fair_share_names,
      .parse = parsed_by<parse_fair_share>, .typed = "fair-share"},
+    {.name = "quotas", .kind = ValueKind::kInput, .metavar = "FILE",
+     .sentence = "The most that users and groups may have, a line each (docs/guides/operating.md): "
+                 "jobs, running jobs, slices in all and by size, GPU-hours and joules.",
+     .verbs = set_of(Verb::kServe)},
     {.name = "preempt-after", .kind = ValueKind::kSeconds, .metavar = "SECONDS",
      .low = 0, .high = 1e7, .unit = "s",
      .sentence = "Stop jobs that have a checkpoint command and have run for so long when their "
@@ -259,6 +262,9 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "filter-user", .kind = ValueKind::kText, .metavar = "NAME",
      .sentence = "Only jobs of this user, a name or a number.",
      .verbs = set_of(Verb::kQueue, Verb::kCancel), .typed = "user"},
+    {.name = "quota-user", .kind = ValueKind::kText, .metavar = "NAME",
+     .sentence = "Of this user alone, a name or a number; of others for admins only.",
+     .verbs = set_of(Verb::kQuota), .typed = "user"},
     {.name = "filter-state", .kind = ValueKind::kText, .metavar = "STATES",
      .sentence = "Only jobs in one of these states, with commas between: queued, starting, "
                  "running, restarting, cancelling, done, failed, cancelled, lost, or active for "

@@ -16,6 +16,7 @@
 #include "cli/live/daemon_client.h"
 #include "cli/verbs/verbs.h"
 #include "daemon/daemon.h"
+#include "daemon/quota_file.h"
 
 namespace partita::cli {
 namespace {
@@ -121,6 +122,11 @@ Outcome run_serve(const Values& values, Console&) {
   settings.queue.half_life = values.seconds("half-life");
   if (values.given("shares") != nullptr) {
     settings.queue.weights = values.as<std::vector<std::pair<std::string, double>>>("shares");
+  }
+  if (values.is_set("quotas")) {
+    auto quotas = daemon::read_quotas(values.text("quotas"));
+    if (!quotas) return quotas.error();
+    settings.quotas = *std::move(quotas);
   }
   settings.watch_interval = values.seconds("watch");
   settings.limits = limits_of(values);

@@ -227,6 +227,11 @@ constexpr std::array kVerbs = std::to_array<VerbRecord>({
      "partita history --since 7d\n"
      "partita history --since 2026-11-01T00:00Z --until 2026-12-01T00:00Z --by name --csv\n"
      "partita history --by job --json"},
+    {Verb::kQuota, "quota", run_quota, "what users and groups have of their quotas",
+     "With serve --quotas: each limit of one's own user and group, and what counts against it. An "
+     "admin sees those of all. Nobody is stopped by a quota: jobs wait, or are refused when there "
+     "are too many of them or none could ever start.",
+     "partita quota\npartita quota --user ann --json"},
     {Verb::kPolicies, "policies", run_policies, "every policy, what it does and what it needs",
      "A scheduler is an order of jobs with a placement; any other pair can be asked for as "
      "ORDER+PLACEMENT. One that was trained is learned:FILE.",

@@ -39,6 +39,7 @@ Outcome run_requeue(const Values& values, Console& console);
 Outcome run_logs(const Values& values, Console& console);
 Outcome run_wait(const Values& values, Console& console);
 Outcome run_top(const Values& values, Console& console);
+Outcome run_quota(const Values& values, Console& console);
 Outcome run_share(const Values& values, Console& console);
 Outcome run_drain(const Values& values, Console& console);
 Outcome run_resume(const Values& values, Console& console);

@@ -104,6 +104,7 @@ void Attempts::start(Job& job, SliceId slice) {
   row.start = cluster::start_of(slice);
   row.started_us = state_.now.count;
   job.attempts.push_back(std::move(row));
+  state_.quotas.begin(job.owner, job.attempt());
   state_.turn.touch_attempt(job);
   state_.totals.began(job, state_.now);
   flow_.move_to(job, JobState::kStarting, fmt::format("on {}", state_.name_of(slice)));
@@ -112,6 +113,16 @@ void Attempts::start(Job& job, SliceId slice) {
                                 state_.name_of(slice), profile.memory_gib));
   state_.turn.intend("launch", launch::text_of(launch::AttemptKey{job.id, job.progress.attempt}));
   state_.turn.effect(Launch{start_message(job, slice), state_.fleet.instance(slice)});
+}
+
+// For policies it is there already, so it leaves like any other.
+void Attempts::decline(Job& job, SliceId slice) {
+  cluster::start_job(state_.fleet.cluster(), slice, job.handle);
+  decide::ActiveJob& active = state_.active[job.handle];
+  active.slice = slice;
+  active.size_index = state_.fleet.cluster().slice(slice).size_index;
+  leave_slice(job);
+  flow_.decline(job);
 }
 
 void Attempts::take(const launch::Report& report) {
@@ -161,6 +172,7 @@ void Attempts::close(Job& job, AttemptOutcome outcome, std::string reason, Micro
   attempt.reason = std::move(reason);
   attempt.outcome = outcome;
   state_.totals.attempt_ended(job, state_.model());
+  state_.quotas.end(job.owner, attempt);
   state_.turn.touch_attempt(job);
   const launch::AttemptKey key{job.id, attempt.number};
   state_.turn.met("launch", launch::text_of(key));
@@ -397,7 +409,7 @@ void Attempts::take(const Requeue& requeue) {
                              fmt::format("job {} is being cancelled", job->id));
   }
   const bool ended = has_ended(job->state());
-  const auto full = state_.jobs.no_room_for(job->owner, ended ? 1 : 0, state_.options.limits);
+  const auto full = state_.no_room_for(job->owner, ended ? 1 : 0);
   if (ended && full) return state_.turn.reply(requeue.ticket, Reply::Kind::kFull, {}, *full);
   state_.turn.reply(requeue.ticket, Reply::Kind::kDone, {job->id});
   if (ended) return queue_again(*job);

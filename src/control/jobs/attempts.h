@@ -18,6 +18,8 @@ class Attempts {
 
   // REQUIRES: the slice is idle and fits the job, which waits.
   void start(Job& job, cluster::SliceId slice);
+  // The same where the job's quotas leave no room for it on the slice after all: it waits on.
+  void decline(Job& job, cluster::SliceId slice);
   // Its process is to end; `checkpoint`: after its checkpoint command, where it has one.
   void stop(Job& job, bool checkpoint);
   // The job on the slice, if there is one, is stopped and begins again elsewhere.

@@ -80,6 +80,23 @@ std::string sentence_for(const Controller& controller, GpuId gpu, mig::ProfileIn
   return fmt::format("GPU {} is held by {}", gpu.value, fmt::join(holders, "; "));
 }
 
+// What its quotas leave of the slices that have the memory it needs; empty: all of them.
+std::string sentence_of_quotas(const Controller& controller, const Job& job) {
+  const mig::GpuModel& model = controller.fleet().model();
+  const Quotas& quotas = controller.quotas();
+  std::vector<std::string> left;
+  bool all = true;
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    if (model.profiles[i].memory_gib < job.progress.need_gib) continue;
+    const bool may = quotas.may_start(job.owner, static_cast<mig::ProfileIndex>(i));
+    if (may) left.push_back(model.profiles[i].name);
+    all = all && may;
+  }
+  if (all) return {};
+  return fmt::format("quota: of what has the memory it may start on {} now",
+                     left.empty() ? "nothing" : fmt::format("{}", fmt::join(left, ", ")));
+}
+
 }  // namespace
 
 std::vector<std::string> why_waiting(const Controller& controller, const Job& job) {
@@ -103,6 +120,9 @@ std::vector<std::string> why_waiting(const Controller& controller, const Job& jo
   if (!profile) return {fmt::format("no slice has {:.2f} GiB", job.progress.need_gib)};
   sentences.push_back(fmt::format("needs {:.2f} GiB: a {} is the smallest that holds it",
                                   job.progress.need_gib, model.profiles[*profile].name));
+  if (std::string quota = sentence_of_quotas(controller, job); !quota.empty()) {
+    sentences.push_back(std::move(quota));
+  }
   const auto gpus = static_cast<std::uint32_t>(controller.fleet().gpus().size());
   for (std::uint32_t i = 0; i < std::min(gpus, kGpusMax); ++i) {
     sentences.push_back(sentence_for(controller, GpuId{i}, *profile));

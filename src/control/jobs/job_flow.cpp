@@ -35,9 +35,13 @@ std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
     if (state_.jobs.find(dependency->job) != nullptr) continue;
     return refuse(fmt::format("after names job {}, and there is none of that number", text));
   }
-  if (const auto full = state_.jobs.no_room_for(submit.owner, submit.count, limits)) {
+  if (const auto full = state_.no_room_for(submit.owner, submit.count)) {
     return refuse(*full, Reply::Kind::kFull);
   }
+  if (!state_.quotas.any()) return {};
+  const double need = state_.memory.first_need(submit.spec, submit.owner);
+  const std::uint16_t fits = state_.memory.fitting(std::min(need, state_.memory.largest()));
+  if (const auto never = state_.quotas.never(submit.owner, fits)) return refuse(*never);
   return {};
 }
 
@@ -108,13 +112,30 @@ Job& JobFlow::add(const Submit& submit, JobNumber array_job, std::size_t index) 
   return job;
 }
 
+// The store may be of a time when the policy offered more.
+std::uint16_t JobFlow::profiles_with_memory(const Job& job) const {
+  return state_.memory.fitting(std::min(job.progress.need_gib, state_.memory.largest()));
+}
+
+std::uint16_t JobFlow::profiles_for(const Job& job) const {
+  std::uint16_t profiles = profiles_with_memory(job);
+  if (job.state() != JobState::kQueued) return profiles;
+  for (const Quotas::Holder holder : state_.quotas.holders_of(job.owner)) {
+    profiles &= state_.quotas.startable(holder);
+  }
+  return profiles;
+}
+
+std::optional<QueueGates::Bar> JobFlow::bar_of(const Job& job) const {
+  const std::uint16_t fits = state_.quotas.any() ? profiles_with_memory(job) : std::uint16_t{0};
+  return state_.gates.bar_of(state_.jobs, job, fits);
+}
+
 void JobFlow::give_handle(Job& job) {
-  // The store may be of a time when the policy offered more.
-  const double need = std::min(job.progress.need_gib, state_.memory.largest());
   const workload::Job seen = as_policy_job(job.spec, job.submitted, job.progress.need_gib);
-  state_.jobs.set_handle(job,
-                         state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)},
-                                           state_.memory.fitting(need)));
+  state_.jobs.set_handle(
+      job,
+      state_.active.add(seen, JobId{static_cast<std::uint32_t>(job.id.value)}, profiles_for(job)));
   decide::ActiveJob& active = state_.active[job.handle];
   active.resumable = may_be_moved(job);
   active.work = std::exchange(job.work_left, 1);
@@ -129,11 +150,11 @@ void JobFlow::take_handle(Job& job) {
 
 void JobFlow::look_at(Job& job) {
   if (job.state() != JobState::kQueued) return;
-  auto why = state_.gates.bar_of(state_.jobs, job);
+  auto why = bar_of(job);
   if (PLANTED(ignore_bars)) why = {};
   if (!why) {
-    if (!job.handle.valid()) admit(job);
-    return;
+    if (!job.handle.valid()) return admit(job);
+    return narrow(job);
   }
   if (job.handle.valid()) {
     const bool claims = state_.claims.has(job.id);
@@ -142,6 +163,34 @@ void JobFlow::look_at(Job& job) {
     take_handle(job);
   }
   bar(job, *why);
+}
+
+// What fits it is what policies place it by.
+void JobFlow::narrow(Job& job) {
+  if (!state_.quotas.any()) return;
+  decide::ActiveJob& active = state_.active[job.handle];
+  const std::uint16_t profiles = profiles_for(job);
+  if (active.fits == profiles) return;
+  const bool known = !state_.claims.has(job.id);
+  if (known) state_.policies.withdraw(state_.view, job.handle);
+  active.fits = profiles;
+  if (known) state_.policies.put_back(state_.view, job.handle);
+  state_.pass_due = true;
+}
+
+bool JobFlow::bar_or_fit(Job& job) {
+  const auto why = bar_of(job);
+  if (why) {
+    take_handle(job);
+    bar(job, *why);
+  } else {
+    state_.active[job.handle].fits = profiles_for(job);
+  }
+  return why.has_value();
+}
+
+void JobFlow::decline(Job& job) {
+  if (!bar_or_fit(job)) state_.policies.put_back(state_.view, job.handle);
 }
 
 void JobFlow::admit(Job& job) {
@@ -155,7 +204,7 @@ void JobFlow::admit(Job& job) {
   job.barred = false;
   job.progress.reason = "waits for a slice";
   state_.turn.touch(job);
-  state_.turn.event(job.id, "eligible", "may start");
+  if (!job.quota_told) state_.turn.event(job.id, "eligible", "may start");
 }
 
 void JobFlow::bar(Job& job, const QueueGates::Bar& bar) {
@@ -163,7 +212,10 @@ void JobFlow::bar(Job& job, const QueueGates::Bar& bar) {
   job.barred = true;
   state_.gates.note_barred(job, bar);
   if (job.progress.reason == bar.reason) return;
-  state_.turn.event(job.id, "waits", bar.reason);
+  // What a quota leaves changes with every job that starts or ends, so it is logged once.
+  if (!bar.quota || !std::exchange(job.quota_told, true)) {
+    state_.turn.event(job.id, "waits", bar.reason);
+  }
   job.progress.reason = bar.reason;
   state_.turn.touch(job);
 }
@@ -195,22 +247,21 @@ void JobFlow::end(Job& job, JobState as, std::string reason) {
 }
 
 void JobFlow::requeue(Job& job, std::string reason) {
-  if (const auto why = state_.gates.bar_of(state_.jobs, job)) {
+  if (const auto why = bar_of(job)) {
     forget_claim(job);
     move_to(job, JobState::kQueued, std::move(reason));
     take_handle(job);
     state_.note_event();
     return bar(job, *why);
   }
-  const double need = job.progress.need_gib;
   decide::ActiveJob& active = state_.active[job.handle];
-  active.fits = state_.memory.fitting(std::min(need, state_.memory.largest()));
-  active.memory_gib = static_cast<float>(need);
+  active.memory_gib = static_cast<float>(job.progress.need_gib);
   active.work = std::exchange(job.work_left, 1);
   active.forget_on_time();
-  CHECK(active.fits != 0);
   state_.totals.restarted(job);
   move_to(job, JobState::kQueued, std::move(reason));
+  active.fits = profiles_for(job);
+  CHECK(active.fits != 0);
   if (!state_.claims.has(job.id)) state_.policies.job_returned(state_.view, job.handle);
   state_.fleet.note_change();
   state_.note_event();
@@ -238,6 +289,7 @@ void JobFlow::give_up_claim(Job& job) {
   if (job.state() != JobState::kQueued) return;
   job.progress.reason = "the slice it was to start on is gone";
   state_.turn.touch(job);
+  if (state_.quotas.any() && bar_or_fit(job)) return;
   state_.policies.job_returned(state_.view, job.handle);
 }
 

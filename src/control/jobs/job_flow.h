@@ -30,6 +30,10 @@ class JobFlow {
   void settle();
   // It has a place among the jobs that policies are told of.
   void give_handle(Job& job);
+  // Why it may not start now.
+  std::optional<QueueGates::Bar> bar_of(const Job& job) const;
+  // Policies chose a slice for it that it cannot have now, and count on it no more.
+  void decline(Job& job);
 
   // Whether it may be interrupted and go on elsewhere.
   bool may_be_moved(const Job& job) const;
@@ -44,6 +48,14 @@ class JobFlow {
   void admit(Job& job);
   // REQUIRES: policies do not count on it.
   void take_handle(Job& job);
+  // The profiles on which it may start: with enough memory, and of these what quotas leave.
+  std::uint16_t profiles_with_memory(const Job& job) const;
+  std::uint16_t profiles_for(const Job& job) const;
+  // REQUIRES: it waits, and policies know of it.
+  void narrow(Job& job);
+  // Whether it may not start; else what it may start on is found anew. REQUIRES: it waits, and
+  // policies do not count on it.
+  bool bar_or_fit(Job& job);
   void bar(Job& job, const QueueGates::Bar& bar);
 
   ControlState& state_;

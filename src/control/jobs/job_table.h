@@ -38,6 +38,7 @@ struct Job {
   double believed = 1;                      // its length, in times it was said to take
   bool barred = false;                      // waits, and may not start yet (queue_gates.h)
   bool admitted = false;                    // counts against what limits how many run
+  bool quota_told = false;                  // that a quota bars it stands among its events
 
   JobState state() const { return static_cast<JobState>(progress.state); }
   // The present one. REQUIRES: it has begun.

@@ -14,17 +14,21 @@ namespace {
 
 // Raise them when what is written below changes; an older journal is then refused by name. The
 // second also says what a preemption costs, and is written only where there are any, so that a
-// journal without can be read by whoever wrote the first. The third also says how users share.
+// journal without can be read by whoever wrote the first. The third also says how users share, the
+// fourth who may have how much.
 constexpr std::int64_t kJournalFormat = 1;
 constexpr std::int64_t kFormatWithPreemption = 2;
 constexpr std::int64_t kFormatWithQueue = 3;
+constexpr std::int64_t kFormatWithQuotas = 4;
 
 // Above what a command line may say, and far from overflow when a few are added.
+constexpr std::int64_t kQuotaMost = 1'000'000'000'000;
 constexpr Micros kRestartCostMax = Micros::seconds(100'000'000'000);
 
 using PreemptionMode = decide::Preemption::Mode;
 
 std::int64_t format_of(const Beginning& beginning) {
+  if (beginning.options.quotas.any()) return kFormatWithQuotas;
   if (beginning.options.queue.any()) return kFormatWithQueue;
   const bool preempts = beginning.options.preemption.mode != PreemptionMode::kNone;
   return preempts ? kFormatWithPreemption : kJournalFormat;
@@ -107,12 +111,29 @@ bool is_usable(const decide::QueueRules& rules) {
          });
 }
 
+bool is_usable(const QuotaRules& quotas) {
+  const auto count = [](std::optional<std::int64_t> most) {
+    return most.value_or(0) >= 0 && most.value_or(0) <= kQuotaMost;
+  };
+  const auto use = [](std::optional<double> most) {
+    return std::isfinite(most.value_or(0)) && most.value_or(0) >= 0;
+  };
+  return std::ranges::all_of(quotas.rules, [&](const QuotaRule& rule) {
+    const QuotaAmounts& most = rule.most;
+    const bool sizes = std::ranges::all_of(most.instances, [&](const QuotaAmounts::OfSize& each) {
+      return each.size >= 1 && each.size <= mig::kComputeSlicesMax && count(each.most);
+    });
+    return sizes && count(most.jobs) && count(most.running) && count(most.slices) &&
+           use(most.gpu_hours) && use(most.joules);
+  });
+}
+
 // What restore() and the constructor ask of it.
 bool is_usable(const Beginning& beginning) {
   const mig::GpuModel& model = beginning.model;
   const Micros cost = beginning.options.preemption.cost;
   if (cost < Micros{} || cost > kRestartCostMax) return false;
-  if (!is_usable(beginning.options.queue)) return false;
+  if (!is_usable(beginning.options.queue) || !is_usable(beginning.options.quotas)) return false;
   if (beginning.gpus.empty() || model.profiles.empty() || model.power_curves.empty()) return false;
   if (model.profiles.size() > mig::kProfilesMax) return false;
   for (const Inventory& inventory : beginning.inventories) {
@@ -211,7 +232,8 @@ std::string encode_beginning(const Beginning& beginning) {
   Put put;
   const std::int64_t format = format_of(beginning);
   put.put(format);
-  if (format == kFormatWithQueue) {
+  if (format == kFormatWithQuotas) put.put(beginning.options.quotas);
+  if (format >= kFormatWithQueue) {
     put.put(beginning.options.preemption.mode == PreemptionMode::kPays);
     put.put(beginning.options.queue);
   }
@@ -224,13 +246,14 @@ Result<Beginning> decode_beginning(std::string_view bytes) {
   Get get(bytes);
   std::int64_t format = 0;
   get.get(format);
-  if (get.reader.good() && (format < kJournalFormat || format > kFormatWithQueue)) {
+  if (get.reader.good() && (format < kJournalFormat || format > kFormatWithQuotas)) {
     return Error{fmt::format("it has format {}; this partita reads formats {} to {}", format,
-                             kJournalFormat, kFormatWithQueue)};
+                             kJournalFormat, kFormatWithQuotas)};
   }
   Beginning beginning;
   bool pays = format == kFormatWithPreemption;
-  if (format == kFormatWithQueue) {
+  if (format == kFormatWithQuotas) get.get(beginning.options.quotas);
+  if (format >= kFormatWithQueue) {
     get.get(pays);
     get.get(beginning.options.queue);
   }

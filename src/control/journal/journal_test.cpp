@@ -223,6 +223,29 @@ TEST(Journal, TheRulesOfASharedQueueAreReadBack) {
   }
 }
 
+TEST(Journal, QuotasAreReadBack) {
+  Beginning beginning = some_beginning();
+  QuotaAmounts most{200, 8, 7, {{3, 2}, {7, 0}}, 100.5, 5e7};
+  beginning.options.quotas.period = QuotaPeriod::kMonth;
+  beginning.options.quotas.rules = {{QuotaHolder::kUser, "ann", 1001, most},
+                                    {QuotaHolder::kDefault, "", 0, {}}};
+  beginning.options.queue.reserve_after = Micros::seconds(90);
+  const auto read = decode_beginning(encode_beginning(beginning));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->options.queue.reserve_after, Micros::seconds(90));
+  EXPECT_EQ(read->options.quotas.period, QuotaPeriod::kMonth);
+  ASSERT_EQ(read->options.quotas.rules.size(), 2U);
+  EXPECT_EQ(read->options.quotas.rules[0].name, "ann");
+  EXPECT_EQ(read->options.quotas.rules[0].id, 1001U);
+  EXPECT_EQ(read->options.quotas.rules[0].most, most);
+  EXPECT_EQ(read->options.quotas.rules[1].kind, QuotaHolder::kDefault);
+  beginning.options.quotas.rules[0].most.instances = {{100, 1}};
+  EXPECT_FALSE(decode_beginning(encode_beginning(beginning)).ok()) << "no slice is so large";
+  beginning.options.quotas.rules[0].most.instances.clear();
+  beginning.options.quotas.rules[0].most.slices = -1;
+  EXPECT_FALSE(decode_beginning(encode_beginning(beginning)).ok());
+}
+
 TEST(Journal, WhatIsCutIsRefused) {
   const std::string bytes = encode_beginning(some_beginning());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
