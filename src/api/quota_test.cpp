@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "api/record_json.h"
 #include "api/service_fixture.h"
 
 namespace partita::api {
@@ -8,6 +7,7 @@ namespace {
 
 using test::kAnn;
 using test::kBob;
+using QuotaJson = nlohmann::ordered_json;
 
 class QuotaRoute : public testing::Test {
  protected:
@@ -46,8 +46,8 @@ class QuotaRoute : public testing::Test {
   // "user ann", and so on.
   std::vector<std::string> holders(std::uint32_t uid, const std::string& query = "") {
     std::vector<std::string> names;
-    const Json json = Json::parse(ask(uid, query).body);
-    for (const Json& each : json["holders"]) {
+    const QuotaJson json = QuotaJson::parse(ask(uid, query).body);
+    for (const QuotaJson& each : json["holders"]) {
       names.push_back(each["holder"].get<std::string>() + " " + each["name"].get<std::string>());
     }
     return names;
@@ -67,25 +67,25 @@ class QuotaRoute : public testing::Test {
   Service service_;
 };
 
-using Names = std::vector<std::string>;
+using QuotaNames = std::vector<std::string>;
 
 TEST_F(QuotaRoute, ShowsUsersTheirOwnLinesAndAdminsAll) {
-  EXPECT_EQ(holders(kAnn), (Names{"user ann", "group students"}));
-  EXPECT_EQ(holders(kBob), (Names{"user bob"})) << "under the line for all others";
+  EXPECT_EQ(holders(kAnn), (QuotaNames{"user ann", "group students"}));
+  EXPECT_EQ(holders(kBob), (QuotaNames{"user bob"})) << "under the line for all others";
   EXPECT_EQ(submit(kBob), 201);
-  EXPECT_EQ(holders(0), (Names{"user ann", "user bob", "group students"}));
-  EXPECT_EQ(holders(0, "user=bob"), (Names{"user bob"}));
-  EXPECT_EQ(holders(kBob, "user=bob"), (Names{"user bob"}));
+  EXPECT_EQ(holders(0), (QuotaNames{"user ann", "user bob", "group students"}));
+  EXPECT_EQ(holders(0, "user=bob"), (QuotaNames{"user bob"}));
+  EXPECT_EQ(holders(kBob, "user=bob"), (QuotaNames{"user bob"}));
   EXPECT_EQ(ask(kBob, "user=1000").status, 403);
   EXPECT_EQ(ask(kBob, "user=nobody-here").status, 400);
 }
 
 TEST_F(QuotaRoute, SaysWhatIsUsedOfWhat) {
   submit(kBob);
-  const Json json = Json::parse(ask(kBob).body);
+  const QuotaJson json = QuotaJson::parse(ask(kBob).body);
   EXPECT_EQ(json["any"], true);
   EXPECT_EQ(json["period"], "week");
-  const Json& amounts = json["holders"][0]["amounts"];
+  const QuotaJson& amounts = json["holders"][0]["amounts"];
   EXPECT_EQ(amounts[0]["amount"], "jobs");
   EXPECT_EQ(amounts[0]["used"], 1);
   EXPECT_EQ(amounts[0]["most"], 2);
