@@ -121,6 +121,7 @@ std::uint16_t JobFlow::profiles_for(const Job& job) const {
   std::uint16_t profiles = profiles_with_memory(job);
   if (job.state() != JobState::kQueued) return profiles;
   for (const Quotas::Holder holder : state_.quotas.holders_of(job.owner)) {
+    state_.quotas.note_wait(holder);
     profiles &= state_.quotas.startable(holder);
   }
   return profiles;

@@ -72,8 +72,8 @@ class Quotas {
   // Why no job of the owner that fits these profiles will ever start.
   std::optional<std::string> never(const launch::Owner& owner, std::uint16_t fits);
 
-  // Somebody waits for what startable() leaves now: a change from here on counts, although it may
-  // have been so before.
+  // Somebody waits who goes by what startable() leaves now: a change from here on counts, although
+  // it may have been so before.
   void note_wait(Holder holder);
   // Holders whose startable() changed since the last call, in order.
   std::vector<Holder> take_changed_holders();
