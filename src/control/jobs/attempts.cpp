@@ -61,7 +61,7 @@ launch::Start Attempts::start_message(const Job& job, SliceId slice) const {
   launch::Start start{key,       job.spec.argv,      job.spec.environment, job.spec.directory,
                       job.owner, job.spec.checkpoint};
   start.time_limit = job.spec.time_limit.value_or(state_.options.limits.time_limit_max);
-  start.output = output_path_of(job.spec, key.job);
+  start.output = output_path_of(job.spec, {job.id, job.array_job, job.array_index});
   start.script = job.spec.script.value_or("");
   // Stores of older programs have jobs that set what is ours.
   std::erase_if(start.environment, [](const std::string& entry) {

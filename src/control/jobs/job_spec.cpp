@@ -158,18 +158,35 @@ Status check_dependencies(const JobSpec& spec) {
   return {};
 }
 
-// The path with what %j, %x and %% stand for; nothing when another follows a percent sign.
-std::optional<std::string> expand_percents(std::string_view path, std::string_view job,
-                                           std::string_view name) {
+// The path with what %j and the like stand for; nothing when another follows a percent sign.
+std::optional<std::string> expand_percents(std::string_view path, std::string_view name,
+                                           const ArrayPlace& place) {
   std::string expanded;
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (path[i] != '%') {
       expanded += path[i];
       continue;
     }
-    const char what = ++i < path.size() ? path[i] : '\0';
-    if (what != 'j' && what != 'x' && what != '%') return {};
-    expanded += what == 'j' ? job : what == 'x' ? name : "%";
+    switch (++i < path.size() ? path[i] : '\0') {
+      case 'j':
+        expanded += std::to_string(place.job.value);
+        break;
+      case 'A':
+        expanded +=
+            std::to_string(place.array_job == kNoJob ? place.job.value : place.array_job.value);
+        break;
+      case 'a':
+        expanded += std::to_string(place.index);
+        break;
+      case 'x':
+        expanded += name;
+        break;
+      case '%':
+        expanded += '%';
+        break;
+      default:
+        return {};
+    }
   }
   return expanded;
 }
@@ -179,11 +196,12 @@ Status check_files(const JobSpec& spec) {
     return Error{
         fmt::format("the output file '{}'; wanted an absolute path", spec.output->substr(0, 64))};
   }
-  if (spec.output && !expand_percents(*spec.output, "", "")) {
-    return Error{fmt::format(
-        "the output file '{}'; wanted %j (the job's number), %x (its name) or %% behind a percent "
-        "sign",
-        spec.output->substr(0, 64))};
+  if (spec.output && !expand_percents(*spec.output, "", {})) {
+    return Error{
+        fmt::format("the output file '{}'; wanted %j (the job's number), %A (its array's), %a (its "
+                    "index there), "
+                    "%x (its name) or %% behind a percent sign",
+                    spec.output->substr(0, 64))};
   }
   if (!spec.script) return {};
   if (!spec.script->starts_with("#!") ||
@@ -275,9 +293,9 @@ Status check_spec(const JobSpec& spec, const Limits& limits) {
   return check_environment(spec, limits);
 }
 
-std::string output_path_of(const JobSpec& spec, JobNumber job) {
+std::string output_path_of(const JobSpec& spec, const ArrayPlace& place) {
   if (!spec.output) return {};
-  return expand_percents(*spec.output, std::to_string(job.value), spec.name).value_or("");
+  return expand_percents(*spec.output, spec.name, place).value_or("");
 }
 
 std::string encode_spec(const JobSpec& spec) {

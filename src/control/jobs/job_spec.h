@@ -107,7 +107,8 @@ struct JobSpec {
   static void file_fields(auto& spec, auto&& visit) {
     visit(Field{.name = "output",
                 .doc = "File for what it writes, opened with its owner's rights; %j is its number, "
-                       "%x its name and %% a percent sign. Without it the daemon keeps the output",
+                       "%A that of its array, %a its index there, %x its name and %% a percent "
+                       "sign. Without it the daemon keeps the output",
                 .most = 4096,
                 .encoding = Encoding::kNamed,
                 .line = true},
@@ -174,9 +175,16 @@ std::optional<Dependency> parse_dependency(std::string_view text);
 // Why it cannot be accepted: names, sizes, bytes that no program could be given.
 Status check_spec(const JobSpec& spec, const Limits& limits);
 
+// Which job of which array it is; kNoJob where there is none.
+struct ArrayPlace {
+  JobNumber job;
+  JobNumber array_job = kNoJob;
+  std::int64_t index = 0;
+};
+
 // The path of the file for its output with %j and the like replaced; empty: the daemon keeps it.
 // REQUIRES: check_spec() took it.
-std::string output_path_of(const JobSpec& spec, JobNumber job);
+std::string output_path_of(const JobSpec& spec, const ArrayPlace& place);
 
 // Fields one after the other, each as LENGTH:BYTES, so that any byte may stand in them.
 std::string encode_spec(const JobSpec& spec);

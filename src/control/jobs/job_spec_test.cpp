@@ -81,13 +81,17 @@ TEST(JobSpec, TheFileForItsOutputIsAnAbsolutePathWithKnownMarks) {
   spec.name = "train";
   spec.output = "/data/a/%x-%j.100%%";
   EXPECT_TRUE(check_spec(spec, {}).ok());
-  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "/data/a/train-12.100%");
+  EXPECT_EQ(output_path_of(spec, {JobNumber{12}}), "/data/a/train-12.100%");
+  spec.output = "/data/%A_%a";
+  EXPECT_TRUE(check_spec(spec, {}).ok());
+  EXPECT_EQ(output_path_of(spec, {JobNumber{12}, JobNumber{9}, 3}), "/data/9_3");
+  EXPECT_EQ(output_path_of(spec, {JobNumber{12}}), "/data/12_0");
   for (const char* path : {"log", "", "/data/%u", "/data/%", "/a\nb"}) {
     spec.output = path;
     EXPECT_FALSE(check_spec(spec, {}).ok()) << path;
   }
   spec.output.reset();
-  EXPECT_EQ(output_path_of(spec, JobNumber{12}), "");
+  EXPECT_EQ(output_path_of(spec, {JobNumber{12}}), "");
 }
 
 TEST(JobSpec, AScriptNamesWhoReadsIt) {
