@@ -9,6 +9,9 @@
 namespace partita::decide {
 namespace {
 
+// How soon a user above their share is looked at again although nothing happened.
+constexpr Micros kShareLookInterval = Micros::seconds(60);
+
 using cluster::SliceState;
 
 // How long a reservation whose time has come waits for jobs that outlive their estimates before it
@@ -155,8 +158,12 @@ void Reservations::find_next_time(const View& view) {
   };
   for (const WaitingLanes::Lane& lane : waiting_.lanes()) {
     if (lane.first == WaitingLanes::kNone) continue;
-    wake(waiting_.since(JobHandle{lane.first}) + after_);
+    const Micros due = waiting_.since(JobHandle{lane.first}) + after_;
+    wake(due);
     wake(lane.look_at);
+    // Its user is above their share. What they used is forgotten with time, so it is asked again.
+    const bool held_back = due <= view.now && lane.no_place != version(view);
+    if (held_back && !waiting_.may_go(lane, view.now)) wake(view.now + kShareLookInterval);
   }
 }
 
