@@ -226,7 +226,8 @@ constexpr std::array kLiveFlags = std::to_array<FlagRecord>({
     {.name = "job-output", .kind = ValueKind::kText, .metavar = "FILE",
      .sentence = "File for what it writes, opened with the owner's rights in the folder it runs "
                  "in: emptied by the first attempt, appended to by later ones. %j is the number of "
-                 "the job, %A that of its array, %a its index there, %x its name, %% a percent sign. Without it the daemon keeps the output.",
+                 "the job, %A that of its array, %a its index there, %x its name, %% a percent "
+                 "sign. Without it the daemon keeps the output.",
      .verbs = set_of(Verb::kSubmit), .typed = "output"},
     {.name = "export", .kind = ValueKind::kText, .metavar = "NAME[=VALUE],...|ALL|NONE",
      .default_text = "NONE",
