@@ -362,7 +362,7 @@ Response Service::gpus(const Caller& caller) const {
   const auto own = [&](const Job& job) { return owns(caller, job); };
   for (control::GpuView& gpu : control::gpu_views_of(controller_, own)) {
     const device::BoardUse board = around_.board(GpuId{gpu.gpu});
-    if (gpu.usable) {
+    if (gpu.readable) {
       gpu.utilisation = board.utilisation;
       gpu.temperature_c = board.temperature_c;
       gpu.power_limit_w = board.power_limit_w;

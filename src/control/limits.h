@@ -18,7 +18,7 @@ struct Limits {
   std::size_t name_bytes_max = 64;
   std::size_t key_bytes_max = 64;
   Micros time_limit_max = {};      // of an attempt, and of those that give none; 0: none
-  std::int64_t attempts_max = 12;  // of one job
+  std::int64_t attempts_max = 12;  // of one job; those before it was queued again on request aside
   std::int64_t losses_max = 1;     // of its process or device before it is given up
 };
 

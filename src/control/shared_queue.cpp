@@ -58,10 +58,12 @@ decide::UserIndex SharedQueue::user_of(std::uint32_t uid) {
   return users_.try_emplace(uid, next).first->second;
 }
 
-decide::Owner SharedQueue::owner_of(cluster::JobHandle handle) {
+// Slices that nobody may use have handles too, which were others' before: they are nobody's.
+std::optional<decide::Owner> SharedQueue::owner_of(cluster::JobHandle handle) {
   const Job* job = jobs_.of(handle);
-  if (job == nullptr) return {};
-  return {user_of(job->owner.uid), static_cast<std::int32_t>(job->spec.priority.value_or(0))};
+  if (job == nullptr || job->handle != handle || has_ended(job->state())) return {};
+  return decide::Owner{user_of(job->owner.uid),
+                       static_cast<std::int32_t>(job->spec.priority.value_or(0))};
 }
 
 void SharedQueue::read_usage(const mig::GpuModel& model, Micros now) {

@@ -51,7 +51,7 @@ class SharedQueue {
   std::vector<UserShare> users(Micros now) const;
 
  private:
-  decide::Owner owner_of(cluster::JobHandle handle);
+  std::optional<decide::Owner> owner_of(cluster::JobHandle handle);
   decide::UserIndex user_of(std::uint32_t uid);
 
   const decide::QueueRules& rules_;

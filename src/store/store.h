@@ -55,6 +55,7 @@ struct JobProgress {
   std::string reason;  // why it is in that state
   StopCause stop_cause = StopCause::kNone;
   Held held = Held::kNo;
+  std::int64_t tries_from = 0;  // attempts up to this one were before somebody had it begin again
 
   static constexpr Table kTable{"progress"};
   static void fields(auto& row, auto&& visit) {
@@ -63,6 +64,7 @@ struct JobProgress {
     visit(Field{.name = "stop_cause", .encoding = Encoding::kNamed, .digest = false},
           row.stop_cause);
     visit(Field{.name = "held", .encoding = Encoding::kNamed}, row.held);
+    visit(Field{.name = "tries_from", .encoding = Encoding::kNamed}, row.tries_from);
   }
   bool operator==(const JobProgress&) const = default;
 };

@@ -149,5 +149,22 @@ TEST_F(Queue, NoJobStartsOnAGpuThatIsDrained) {
   partita({"drain", "7"}, 1);
 }
 
+TEST_F(Queue, AJobThatFailedForWantOfMemoryIsQueuedAgainForALargerSlice) {
+  const std::string id = submit({"--no-requeue", "--", grow_program(), "2G", "7G", "0.5"});
+  partita({"wait", id}, 1);
+  ASSERT_EQ(job(id)["attempts"][0]["slice"].get<std::string>().substr(0, 2), "1g");
+  partita({"requeue", id});
+  partita({"wait", id});
+  EXPECT_EQ(job(id)["attempts"][1]["slice"].get<std::string>().substr(0, 2), "2g");
+}
+
+TEST_F(Queue, AJobThatCouldBeginNowhereElseIsNotStoppedForItsMemory) {
+  const std::string id = submit({"--", grow_program(), "2G", "4.6G", "3"});
+  for (int i = 0; i < 100 && job(id)["state"] != "running"; ++i) ::usleep(20'000);
+  partita({"drain", "0"});
+  partita({"wait", id});
+  EXPECT_EQ(job(id)["attempts"].size(), 1U);
+}
+
 }  // namespace
 }  // namespace partita::live_test

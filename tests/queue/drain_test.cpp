@@ -38,6 +38,25 @@ TEST_F(Draining, NoJobStartsThereAndThoseThatRunGoOn) {
   EXPECT_EQ(state(third), "running");
 }
 
+// What stands for a GPU that takes no jobs has the handle of a job that ended.
+TEST_F(Draining, NobodyIsChargedForIt) {
+  options_.queue.fair_share = decide::FairOrder::kSliceSeconds;
+  boot();
+  const std::int64_t first = add(spec());
+  const std::int64_t second = add(spec());
+  end(first);
+  end(second);
+  const double before = controller_->users().at(0).total;
+  drain(0, "");
+  drain(1, "");
+  const std::int64_t waits = add(spec());
+  now_ += Micros::seconds(100);
+  step({});
+  ASSERT_EQ(state(waits), "queued");
+  EXPECT_EQ(controller_->users().at(0).rate, 0);
+  EXPECT_EQ(controller_->users().at(0).total, before);
+}
+
 TEST_F(Draining, StandsAfterARestartAndItsSlicesAreKept) {
   const std::int64_t runs = add(spec());
   drain(0, "a new fan");

@@ -32,8 +32,8 @@ class InOrder : public decide::Scheduler {
   void job_withdrawn(const decide::View&, cluster::JobHandle job) override {
     std::erase(waiting_, job);
   }
-  void job_returned(const decide::View&, cluster::JobHandle job) override {
-    waiting_.push_back(job);
+  void job_returned(const decide::View& view, cluster::JobHandle job) override {
+    if (!view.jobs[job].slice.valid()) waiting_.push_back(job);
   }
   void layout_changed(const decide::View&) override {}
   void decide(const decide::View& view, decide::Decision& decision) override {

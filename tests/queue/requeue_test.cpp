@@ -40,6 +40,23 @@ TEST_F(Requeueing, AJobThatEndedIsANewAttemptOfTheSameNumber) {
   EXPECT_EQ(controller_->job_table().not_ended(), 0U);
 }
 
+TEST_F(Requeueing, DoesNotCountAmongTheAttemptsThatAreLimited) {
+  const std::int64_t job = add(spec());
+  for (int i = 0; i < 13; ++i) {
+    requeue(job);
+    end(job, 143);
+  }
+  boot();
+  ASSERT_EQ(controller_->find({job})->progress.attempt, 14);
+  lose(job);
+  EXPECT_EQ(state(job), "running") << "it may begin again once";
+  lose(job);
+  EXPECT_EQ(state(job), "lost");
+  requeue(job);
+  lose(job);
+  EXPECT_EQ(state(job), "running") << "and so again after somebody asked for it";
+}
+
 TEST_F(Requeueing, WhatRunsAfterAJobThatIsQueuedAgainWaitsForItAgain) {
   const std::int64_t job = add(spec());
   end(job);

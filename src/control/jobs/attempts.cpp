@@ -203,7 +203,7 @@ void Attempts::did_not_begin(Job& job, const launch::Report& report) {
   }
   if (PLANTED(drop_job_on_launch_error) && impossible) return;
   if (impossible) return flow_.end(job, JobState::kFailed, why);
-  if (job.progress.attempt >= state_.options.limits.attempts_max) {
+  if (job.tries() >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kFailed, "none of its attempts could be started");
   }
   state_.turn.event(job.id, "requeued",
@@ -280,18 +280,22 @@ void Attempts::wait_again(Job& job, JobState before, const std::string& how) {
   flow_.requeue(job, reason);
 }
 
+double Attempts::memory_of(const store::AttemptRow& attempt) const {
+  const Result<mig::ProfileIndex> profile = mig::parse_profile(state_.model(), attempt.profile);
+  return profile ? state_.model().profiles[*profile].memory_gib : 0;
+}
+
 // One size up, or the end where there is none.
 void Attempts::begin_again_larger(Job& job) {
   job.work_left = 1;
   const store::AttemptRow& attempt = job.attempt();
-  const Result<mig::ProfileIndex> profile = mig::parse_profile(state_.model(), attempt.profile);
-  const double had = profile ? state_.model().profiles[*profile].memory_gib : 0;
+  const double had = memory_of(attempt);
   const std::optional<double> larger = state_.memory.next_larger(had);
   if (job.spec.no_requeue) {
     return flow_.end(job, JobState::kFailed,
                      fmt::format("out of memory on {:g} GiB; it is not to begin again", had));
   }
-  if (!larger || job.progress.attempt >= state_.options.limits.attempts_max) {
+  if (!larger || job.tries() >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kFailed,
                      larger ? "out of memory too often"
                             : fmt::format("out of memory on the largest slice, {:g} GiB", had));
@@ -308,13 +312,14 @@ void Attempts::begin_again_larger(Job& job) {
 void Attempts::lose(Job& job, const std::string& why) {
   close(job, AttemptOutcome::kLost, "lost: " + why);
   if (job.state() == JobState::kCancelling) return flow_.end(job, JobState::kCancelled, why);
-  const auto losses =
-      std::ranges::count(job.attempts, AttemptOutcome::kLost, &store::AttemptRow::outcome);
+  const auto losses = std::ranges::count_if(job.attempts, [&](const store::AttemptRow& each) {
+    return each.outcome == AttemptOutcome::kLost && each.number > job.progress.tries_from;
+  });
   if (job.spec.no_requeue) {
     return flow_.end(job, JobState::kLost, why + "; it is not to begin again");
   }
   if (losses > state_.options.limits.losses_max ||
-      job.progress.attempt >= state_.options.limits.attempts_max) {
+      job.tries() >= state_.options.limits.attempts_max) {
     return flow_.end(job, JobState::kLost, why);
   }
   state_.turn.event(job.id, "requeued", fmt::format("{}; begins again", why));
@@ -419,13 +424,24 @@ void Attempts::take(const Requeue& requeue) {
 void Attempts::queue_again(Job& job) {
   state_.turn.event(job.id, "requeued",
                     fmt::format("on request, after it was {}", name_of(job.state())));
+  grow_after_memory_out(job);
   state_.jobs.reopen(job, "requeued on request", state_.now);
+  job.progress.tries_from = job.progress.attempt;
   state_.turn.touch(job);
   state_.gates.add(job);
   flow_.look_at(job);
 }
 
+// Of a job that was not begun again after that: the same slice would be too small again.
+void Attempts::grow_after_memory_out(Job& job) const {
+  if (job.attempts.empty() || job.attempt().outcome != AttemptOutcome::kOutOfMemory) return;
+  if (const auto larger = state_.memory.next_larger(memory_of(job.attempt()))) {
+    job.progress.need_gib = std::max(job.progress.need_gib, *larger);
+  }
+}
+
 void Attempts::interrupt(Job& job) {
+  job.progress.tries_from = job.progress.attempt;
   const bool saves = !job.spec.checkpoint.empty();
   if (saves && job.length_known()) job.work_left = state_.active[job.handle].work_at(state_.now);
   state_.turn.event(job.id, "stopping",
@@ -456,8 +472,22 @@ void Attempts::watch_memory(Job& job, double used_gib) {
   const double capacity = state_.capacity_of(job);
   const auto projected = job.trend.outgrows(capacity, end, rule);
   const auto larger = state_.memory.next_larger(capacity);
-  if (!projected || !larger || job.progress.attempt >= state_.options.limits.attempts_max) return;
-  restart_early(job, *projected, capacity);
+  if (!projected || !larger || job.tries() >= state_.options.limits.attempts_max) return;
+  if (can_begin_with(job, *larger)) restart_early(job, *projected, capacity);
+}
+
+// Whether there is a GPU that takes jobs, and quotas leave the job a slice of so much memory. Else
+// it is let run: stopped, it would only wait.
+bool Attempts::can_begin_with(const Job& job, double need_gib) const {
+  bool some = false;
+  for (std::uint32_t i = 0; i < state_.fleet.gpus().size() && !some; ++i) {
+    some = state_.fleet.usable(GpuId{i});
+  }
+  std::uint16_t fits = state_.memory.fitting(need_gib);
+  for (const Quotas::Holder holder : state_.quotas.holders_of(job.owner)) {
+    fits &= state_.quotas.startable(holder);
+  }
+  return some && fits != 0;
 }
 
 void Attempts::restart_early(Job& job, double projected_gib, double capacity_gib) {

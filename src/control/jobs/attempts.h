@@ -49,6 +49,9 @@ class Attempts {
   void close(Job& job, store::AttemptOutcome outcome, std::string reason, Micros ended = {});
   bool out_of_memory(const Job& job, const launch::Report& report) const;
   void begin_again_larger(Job& job);
+  bool can_begin_with(const Job& job, double need_gib) const;
+  void grow_after_memory_out(Job& job) const;
+  double memory_of(const store::AttemptRow& attempt) const;
   void restart_early(Job& job, double projected_gib, double capacity_gib);
   launch::Start start_message(const Job& job, cluster::SliceId slice) const;
 

@@ -272,7 +272,7 @@ void JobFlow::requeue(Job& job, std::string reason) {
 bool JobFlow::may_be_moved(const Job& job) const {
   const bool settled = job.state() == JobState::kQueued || job.state() == JobState::kRunning;
   return settled && !job.spec.checkpoint.empty() && !job.spec.no_requeue &&
-         job.progress.attempt <= state_.options.limits.attempts_max / 2;
+         job.tries() <= state_.options.limits.attempts_max / 2;
 }
 
 void JobFlow::forget_claim(const Job& job) {

@@ -41,6 +41,8 @@ struct Job {
   bool quota_told = false;                  // that a quota bars it stands among its events
 
   JobState state() const { return static_cast<JobState>(progress.state); }
+  // Attempts since somebody last had it begin again.
+  std::int64_t tries() const { return progress.attempt - progress.tries_from; }
   // The present one. REQUIRES: it has begun.
   store::AttemptRow& attempt() { return attempts.back(); }
   const store::AttemptRow& attempt() const { return attempts.back(); }

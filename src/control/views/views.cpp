@@ -180,7 +180,8 @@ std::vector<GpuView> gpu_views_of(const Controller& controller,
     view.state = gpu_state(controller, gpu);
     view.usable = fleet.usable(gpu);
     view.why_unusable = fleet.why_unusable(gpu);
-    if (reading.read && view.usable) view.power_w = reading.power_w;
+    view.readable = view.usable || controller.devices().drained(gpu);
+    if (reading.read && view.readable) view.power_w = reading.power_w;
     if (reading.read) view.energy_j = reading.energy_j;
     for (const mig::Placement placement : fleet.cluster().gpus[i].layout.instances()) {
       // What stands for a GPU that is out is no slice.

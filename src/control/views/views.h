@@ -146,6 +146,7 @@ struct GpuView {
   std::string_view name;
   std::string_view state;
   bool usable = false;
+  bool readable = true;  // what its board says is worth showing; not shown itself
   std::string_view why_unusable;
   std::optional<double> power_w;
   std::optional<double> energy_j;
