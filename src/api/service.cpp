@@ -264,9 +264,12 @@ Handled Service::drain(const Request& request, const Match& match, control::Tick
   const Result<std::string> reason = text_of(request, drains ? "reason" : "");
   if (!reason) return error_response(400, reason.error().message);
   const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-  if (reason->size() > kReasonBytesMax || std::ranges::any_of(*reason, control)) {
+  if (reason->size() > kReasonBytesMax) {
     return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
                                            reason->size(), kReasonBytesMax));
+  }
+  if (std::ranges::any_of(*reason, control)) {
+    return error_response(400, "the reason has a control character; wanted one line of text");
   }
   return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, *reason}));
 }

@@ -94,6 +94,28 @@ TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
   EXPECT_EQ(std::get<control::DrainGpu>(std::get<control::Input>(handled)).reason, "8 %,ü");
 }
 
+TEST_F(ServiceTest, WhatIsWrongWithAReasonIsSaid) {
+  const auto said = [&](const std::string& reason) {
+    return answer(0, "POST", "/v1/gpus/0/drain?reason=" + reason).body;
+  };
+  EXPECT_NE(said("a%0Ab").find("the reason has a control character; wanted one line of text"),
+            std::string::npos)
+      << said("a%0Ab");
+  EXPECT_NE(said(std::string(257, 'x')).find("the reason has 257 bytes"), std::string::npos);
+}
+
+TEST_F(ServiceTest, AnUnknownFieldOfABodyIsNamed) {
+  const auto said = [&](const std::string& name) {
+    return answer(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/",")" + name + R"(":1})")
+        .body;
+  };
+  EXPECT_NE(said("prioritty").find(R"(the field \"prioritty\" is unknown; known: argv)"),
+            std::string::npos)
+      << said("prioritty");
+  EXPECT_NE(said(std::string(1000, 'x')).find("the field whose name has 1000 bytes is unknown"),
+            std::string::npos);
+}
+
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);

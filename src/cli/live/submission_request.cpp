@@ -128,7 +128,10 @@ Result<Json> body_of(const Values& values, std::vector<std::string> argv) {
 Result<Json> body_of_script(Values values) {
   const std::string path = values.text("SCRIPT");
   const Result<std::string> script = read_whole_file(path);
-  if (!script) return script.error();
+  if (!script) {
+    return Error{fmt::format("{}; a program, and not a script, stands after --, as in -- {}",
+                             script.error().message, path)};
+  }
   if (script->size() > kScriptBytesMax) {
     return Error{fmt::format("{} has {} bytes; wanted a script of at most {}", path, script->size(),
                              kScriptBytesMax)};

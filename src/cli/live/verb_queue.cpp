@@ -93,7 +93,13 @@ Result<Json> cancellation_of(const Values& values) {
     const std::string flag = std::string("filter-") + name;
     if (values.is_set(flag)) body[name] = values.text(flag);
   }
-  if (values.is_set("JOB") != body.empty()) {
+  if (values.is_set("JOB") && !body.empty()) {
+    return Error{fmt::format(
+        "both numbers of jobs and --{} were given; wanted one of the two, since together they "
+        "could mean either",
+        body.begin().key())};
+  }
+  if (!values.is_set("JOB") && body.empty()) {
     return Error{
         "which jobs are to be cancelled is said by their numbers, as in `partita cancel 12 14-20`, "
         "or by --user, --name and --state"};
@@ -152,7 +158,8 @@ Outcome run_cancel(const Values& values, Console& console) {
   if (values.has_switch("json")) {
     print_json(console, Json{{"cancelled", json["jobs"]}});
   } else if (!values.is_set("JOB")) {
-    console.out.write(fmt::format("{} jobs cancelled\n", json["jobs"].size()));
+    const std::size_t jobs = json["jobs"].size();
+    console.out.write(fmt::format("{} job{} cancelled\n", jobs, jobs == 1 ? "" : "s"));
   }
   return worst;
 }
