@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <pwd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -9,11 +8,6 @@
 
 namespace partita::cli {
 namespace {
-
-std::string name_of_uid(std::uint32_t uid) {
-  const passwd* user = ::getpwuid(uid);
-  return user == nullptr ? std::to_string(uid) : user->pw_name;
-}
 
 // Three digits at least: the first jobs of a day are small beside a half-life.
 std::string shown_amount(double amount) {
@@ -32,8 +26,7 @@ std::string share_text(const nlohmann::ordered_json& json, bool bold) {
                {"level", Align::kRight}});
   const double unit = joules ? 1000 : 3600;
   for (const auto& user : json["users"]) {
-    table.add({name_of_uid(user["uid"].get<std::uint32_t>()),
-               fmt::format("{:g}", user["share"].get<double>()),
+    table.add({user["user"].get<std::string>(), fmt::format("{:g}", user["share"].get<double>()),
                shown_amount(user["usage"].get<double>() / unit),
                shown_amount(user["total"].get<double>() / unit),
                fmt::format("{:.0f}", user["rate"].get<double>()),
