@@ -97,7 +97,7 @@ std::int64_t code_of(control::Refusal::Kind kind) {
 // without a word, and of one that is given twice only the first would count.
 std::optional<Response> refuse_query(const Request& request, RouteId route) {
   if (request.query.empty()) return {};
-  constexpr std::size_t kShownBytes = 64;
+  constexpr std::size_t kNameBytesShown = 64;
   const std::vector<std::string_view> known = query_names(route);
   std::vector<std::string_view> seen;
   for (const std::string_view part : split(request.query, '&')) {
@@ -106,7 +106,7 @@ std::optional<Response> refuse_query(const Request& request, RouteId route) {
     if (std::ranges::find(known, name) == known.end()) {
       return error_response(
           400,
-          fmt::format("the parameter '{}' is unknown; {}{}", name.substr(0, kShownBytes),
+          fmt::format("the parameter '{}' is unknown; {}{}", name.substr(0, kNameBytesShown),
                       known.empty() ? "this path takes none" : "known: ", fmt::join(known, ", ")));
     }
     if (std::ranges::find(seen, name) != seen.end()) {
