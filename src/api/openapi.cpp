@@ -69,7 +69,7 @@ Json schemas() {
   all["Job"] = schema_of_response<control::WholeJob>();
   all["Gpu"] = schema_of_response<control::GpuView>();
   all["Gpus"] = object_of({{"gpus", list_of(reference("Gpu"))}});
-  all["Share"] = schema_of_response<control::ShareView>();
+  all["Share"] = schema_of_response<SharesView>();
   all["Quota"] = schema_of_response<control::QuotaView>();
   all["History"] = schema_of_response<control::HistoryView>();
   all["Status"] = schema_of_response<StatusView>();
@@ -190,12 +190,11 @@ std::vector<Trouble> troubles_of(const Route& route) {
   std::vector<Trouble> all{{401, "On TCP: no token, or one that is not known or has expired"},
                            {403, "The caller may not do this"}};
   const bool of_job = route.path.find("{id}") != std::string_view::npos;
-  const bool asks = !parameters_of(route.id).empty();
   if (of_job) all.push_back({404, "There is no such job"});
   const bool of_gpu = route.path.find("{gpu}") != std::string_view::npos;
   const bool has_body = body_of(route.id) != nullptr;
   if (of_gpu) all.push_back({404, "There is no such GPU"});
-  if (asks || has_body) all.push_back({400, "What was asked for is not understood"});
+  all.push_back({400, "What was asked for is not understood"});
   const bool of_state = of_job && route.method != "GET";
   if (of_state) all.push_back({409, "The state of the job does not allow it"});
   if (has_body) all.push_back({413, "The body is larger than 1 MiB"});
@@ -282,6 +281,12 @@ Json limits_json(const control::Limits& limits) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> query_names(RouteId route) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : parameters_of(route)) names.emplace_back(parameter.name);
+  return names;
+}
 
 std::string openapi_document(std::string_view version, const control::Limits& limits) {
   Json json;

@@ -68,6 +68,9 @@ struct Match {
 // HEAD is answered where GET is.
 Match match_route(std::string_view method, std::string_view path);
 
+// Names of what may stand behind the `?` of a path, as the document of the interface has them.
+std::vector<std::string_view> query_names(RouteId route);
+
 inline bool may(const Route& route, Role role) {
   return route.allowed[static_cast<std::size_t>(role)];
 }

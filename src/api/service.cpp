@@ -93,6 +93,30 @@ std::int64_t code_of(control::Refusal::Kind kind) {
   return 400;
 }
 
+// Why the query is refused, if so. One that is misspelt would otherwise change what is answered
+// without a word, and of one that is given twice only the first would count.
+std::optional<Response> refuse_query(const Request& request, RouteId route) {
+  if (request.query.empty()) return {};
+  constexpr std::size_t kNameBytesShown = 64;
+  const std::vector<std::string_view> known = query_names(route);
+  std::vector<std::string_view> seen;
+  for (const std::string_view part : split(request.query, '&')) {
+    if (part.empty()) continue;
+    const std::string_view name = part.substr(0, part.find('='));
+    if (std::ranges::find(known, name) == known.end()) {
+      return error_response(
+          400,
+          fmt::format("the parameter '{}' is unknown; {}{}", name.substr(0, kNameBytesShown),
+                      known.empty() ? "this path takes none" : "known: ", fmt::join(known, ", ")));
+    }
+    if (std::ranges::find(seen, name) != seen.end()) {
+      return error_response(400, fmt::format("the parameter {} is given twice; wanted once", name));
+    }
+    seen.push_back(name);
+  }
+  return {};
+}
+
 Response wrong_method(const std::string& allowed) {
   Response response =
       error_response(405, fmt::format("this path does not take that method; it takes {}", allowed));
@@ -129,6 +153,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
                         control::Ticket ticket) const {
   const Match match = match_route(request.method, request.path);
   if (auto refused = refuse(match, caller)) return *std::move(refused);
+  if (auto refused = refuse_query(request, match.route->id)) return *std::move(refused);
   const Job* job = match.job == kNoJob ? nullptr : controller_.find(match.job);
   switch (match.route->id) {
     case RouteId::kSubmit:
@@ -156,7 +181,7 @@ Handled Service::handle(const Request& request, const Caller& caller,
     case RouteId::kGpus:
       return gpus(caller);
     case RouteId::kShare:
-      return json_response(json_of(control::share_view_of(controller_)));
+      return share();
     case RouteId::kStatus:
       return status();
     case RouteId::kEvents: {
@@ -264,9 +289,12 @@ Handled Service::drain(const Request& request, const Match& match, control::Tick
   const Result<std::string> reason = text_of(request, drains ? "reason" : "");
   if (!reason) return error_response(400, reason.error().message);
   const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-  if (reason->size() > kReasonBytesMax || std::ranges::any_of(*reason, control)) {
+  if (reason->size() > kReasonBytesMax) {
     return error_response(400, fmt::format("the reason has {} bytes; wanted one line of at most {}",
                                            reason->size(), kReasonBytesMax));
+  }
+  if (std::ranges::any_of(*reason, control)) {
+    return error_response(400, "the reason has a control character; wanted one line of text");
   }
   return Handled(control::Input(control::DrainGpu{ticket, GpuId{match.gpu}, drains, *reason}));
 }
@@ -370,6 +398,15 @@ Response Service::gpus(const Caller& caller) const {
     json["gpus"].push_back(json_of(gpu));
   }
   return json_response(json);
+}
+
+Response Service::share() const {
+  const control::ShareView shares = control::share_view_of(controller_);
+  SharesView view{.measure = shares.measure, .half_life_s = shares.half_life_s, .users = {}};
+  for (const control::UserShareView& each : shares.users) {
+    view.users.push_back({each, around_.user_name(each.uid)});
+  }
+  return json_response(json_of(view));
 }
 
 Response Service::history(const Request& request, const Caller& caller) const {

@@ -64,6 +64,27 @@ struct Surroundings {
   std::uint32_t uid_min = 0;
 };
 
+// How a user stands, with the name of the account, which the controller does not know.
+struct NamedShareView : control::UserShareView {
+  std::string user;
+
+  static void fields(auto& self, auto&& visit) {
+    UserShareView::fields(self, visit);
+    visit(Field{.name = "user", .doc = "The name of the account; its number without one"},
+          self.user);
+  }
+};
+struct SharesView {
+  std::string_view measure;  // of usage and rate
+  double half_life_s = 0;
+  std::vector<NamedShareView> users;  // by uid
+
+  static void fields(auto& self, auto&& visit) {
+    visit_named(visit, "measure", self.measure, "half_life_s", self.half_life_s, "users",
+                self.users);
+  }
+};
+
 // What is shown of the daemon.
 struct StatusView {
   std::string_view version;
@@ -122,6 +143,7 @@ class Service {
   Response show_job(const control::Job& job) const;
   Response output(const Request& request, const control::Job& job) const;
   Response gpus(const Caller& caller) const;
+  Response share() const;
   Response status() const;
   Response history(const Request& request, const Caller& caller) const;
   Response quota(const Request& request, const Caller& caller) const;

@@ -94,6 +94,43 @@ TEST_F(ServiceTest, AGpuThatIsNotThereCannotBeDrained) {
   EXPECT_EQ(std::get<control::DrainGpu>(std::get<control::Input>(handled)).reason, "8 %,ü");
 }
 
+TEST_F(ServiceTest, WhatIsWrongWithAReasonIsSaid) {
+  const auto said = [&](const std::string& reason) {
+    return answer(0, "POST", "/v1/gpus/0/drain?reason=" + reason).body;
+  };
+  EXPECT_NE(said("a%0Ab").find("the reason has a control character; wanted one line of text"),
+            std::string::npos)
+      << said("a%0Ab");
+  EXPECT_NE(said(std::string(257, 'x')).find("the reason has 257 bytes"), std::string::npos);
+}
+
+TEST_F(ServiceTest, AParameterThatIsUnknownOrGivenTwiceIsRefused) {
+  const Response unknown = answer(kAnn, "GET", "/v1/jobs?limit=3&nosuch=1");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_NE(unknown.body.find("the parameter 'nosuch' is unknown; known: state, user, name, "
+                              "limit, after"),
+            std::string::npos)
+      << unknown.body;
+  EXPECT_NE(body(kAnn, "/v1/share?x").find("'x' is unknown; this path takes none"),
+            std::string::npos);
+  EXPECT_NE(body(kAnn, "/v1/jobs?limit=3&limit=4").find("limit is given twice"), std::string::npos);
+  EXPECT_EQ(status(0, "POST", "/v1/gpus/0/resume?reason=x"), 400);
+  EXPECT_EQ(status(kAnn, "GET", "/v1/jobs?"), 200);
+  EXPECT_EQ(status(kAnn, "GET", "/v1/jobs?state=active&user=&limit=3&"), 200);
+}
+
+TEST_F(ServiceTest, AnUnknownFieldOfABodyIsNamed) {
+  const auto said = [&](const std::string& name) {
+    return answer(kAnn, "POST", "/v1/jobs", R"({"argv":["x"],"directory":"/",")" + name + R"(":1})")
+        .body;
+  };
+  EXPECT_NE(said("prioritty").find(R"(the field \"prioritty\" is unknown; known: argv)"),
+            std::string::npos)
+      << said("prioritty");
+  EXPECT_NE(said(std::string(1000, 'x')).find("the field whose name has 1000 bytes is unknown"),
+            std::string::npos);
+}
+
 TEST_F(ServiceTest, OthersJobsShowNothingButNumberOwnerStateAndTimes) {
   const std::string seen = body(kBob, "/v1/jobs");
   EXPECT_EQ(seen.find("secret-program"), std::string::npos);
@@ -321,13 +358,19 @@ TEST_F(ServiceTest, ForgedIdentitiesChangeNothingOnAnyRoute) {
       // are as well, and those of others are refused (quota_test.cpp).
       const bool asks = route.id == RouteId::kListJobs || route.id == RouteId::kQuota;
       if (asks && std::string_view(name) == "user") continue;
-      Request forged =
-          request(std::string(route.method), path + "?" + name + "=0", body_for(route));
-      const Request plain = request(std::string(route.method), path, forged.body);
+      const Request plain = request(std::string(route.method), path, body_for(route));
+      Request forged = plain;
       forged.headers.emplace_back(name, "0");
       const Handled with = service_.handle(forged, caller(kBob), 7);
       const Handled without = service_.handle(plain, caller(kBob), 7);
       ASSERT_EQ(with.index(), without.index()) << route.name << name;
+      Request asked = plain;
+      asked.query = std::string(name) + "=0";
+      const Handled queried = service_.handle(asked, caller(kBob), 7);
+      const auto* refused = std::get_if<Response>(&without);
+      const bool before = refused != nullptr && refused->status >= 400;
+      EXPECT_EQ(std::get<Response>(queried).status, before ? refused->status : 400)
+          << route.name << name;
       if (const auto* response = std::get_if<Response>(&with)) {
         EXPECT_EQ(response->status, std::get<Response>(without).status) << route.name << name;
         EXPECT_EQ(response->body, std::get<Response>(without).body) << route.name << name;

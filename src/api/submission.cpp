@@ -14,6 +14,14 @@ namespace {
 
 using AnyJson = nlohmann::json;
 
+constexpr std::size_t kShownBytes = 64;
+
+// As messages show it: quoted and escaped, or only its length.
+std::string shown_json(const AnyJson& json) {
+  const std::string text = json.dump();
+  return text.size() > kShownBytes ? fmt::format("{} bytes of JSON", text.size()) : text;
+}
+
 // Reads the fields of one object; the first thing that is wrong is kept as a sentence.
 class JsonReader {
  public:
@@ -21,7 +29,7 @@ class JsonReader {
 
   template <typename T>
   void operator()(const Field& field, T& value) {
-    known_ += (known_.empty() ? "" : ", ") + std::string(field.name);
+    known_.emplace_back(field.name);
     const auto found = object_.find(std::string(field.name));
     if (found == object_.end()) return;
     ++asked_;
@@ -30,8 +38,15 @@ class JsonReader {
 
   // Why the object is refused; empty: it is not. Fields that were not asked for are unknown.
   std::string why() const {
-    const bool all = !why_.empty() || asked_ == object_.size();
-    return all ? why_ : "a field is unknown; known: " + known_;
+    if (!why_.empty() || asked_ == object_.size()) return why_;
+    for (const auto& [name, value] : object_.items()) {
+      if (std::ranges::find(known_, name) != known_.end()) continue;
+      const std::string shown = name.size() > kShownBytes
+                                    ? fmt::format("whose name has {} bytes", name.size())
+                                    : shown_json(name);
+      return fmt::format("the field {} is unknown; known: {}", shown, fmt::join(known_, ", "));
+    }
+    return {};
   }
 
  private:
@@ -98,16 +113,13 @@ class JsonReader {
   }
 
   bool wanted(bool good, const Field& field, const AnyJson& json, const std::string& what) {
-    constexpr std::size_t kShownBytes = 64;
     if (good || !why_.empty()) return good;
-    std::string found = json.dump();
-    if (found.size() > kShownBytes) found = fmt::format("{} bytes of JSON", found.size());
-    why_ = fmt::format("the field {} has {}; wanted {}", field.name, found, what);
+    why_ = fmt::format("the field {} has {}; wanted {}", field.name, shown_json(json), what);
     return false;
   }
 
   const AnyJson& object_;
-  std::string known_;
+  std::vector<std::string_view> known_;
   std::string why_;
   std::size_t asked_ = 0;
 };

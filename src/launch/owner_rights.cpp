@@ -72,7 +72,7 @@ int receive_descriptor(int socket) {
   become_owner(start.owner, pipe);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
   ::umask(022);
-  if (::chdir(start.directory.c_str()) != 0) give_up(pipe, "the directory of the job");
+  if (::chdir(start.directory.c_str()) != 0) give_up_folder(pipe, start);
   // Not blocking: a named pipe that nobody reads would hold the job up for ever.
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   const int fd = ::open(path.c_str(), flags | (empty ? O_TRUNC : 0), 0666);
@@ -87,6 +87,14 @@ void give_up(int pipe, const char* what) {
   std::snprintf(text.data(), text.size(), "%.384s: %s", what, std::strerror(errno));
   if (::write(pipe, text.data(), std::strlen(text.data())) < 0) ::_exit(126);
   ::_exit(127);
+}
+
+void give_up_folder(int pipe, const Start& start) {
+  const int why = errno;
+  std::array<char, 384> text{};
+  std::snprintf(text.data(), text.size(), "the folder of the job, %.340s", start.directory.c_str());
+  errno = why;
+  give_up(pipe, text.data());
 }
 
 void become_owner(const Owner& owner, int pipe) {

@@ -12,6 +12,9 @@ namespace partita::launch {
 // What went wrong between fork and exec, sent to the parent through a pipe that exec closes.
 [[noreturn]] void give_up(int pipe, const char* what);
 
+// The same for its folder, by errno.
+[[noreturn]] void give_up_folder(int pipe, const Start& start);
+
 // The rights of the owner and no more, where we have more to give up. For a child: there is no way
 // back, and it gives up when there is one.
 void become_owner(const Owner& owner, int pipe);

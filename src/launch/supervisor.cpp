@@ -90,7 +90,7 @@ pid_t run_child(const std::vector<std::string>& argv, const Start& start, int ou
   become_owner(start.owner, told);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (::chdir(start.directory.c_str()) != 0) give_up(told, "the directory of the job");
+  if (::chdir(start.directory.c_str()) != 0) give_up_folder(told, start);
   default_signals();  // last: the library needs one of its own to become somebody else
   // execvpe looks the program up in our PATH; the job's is the one that counts.
   ::environ = environment.data();

@@ -1,4 +1,6 @@
 // Bad input: one sentence that says what was found and what was wanted, status 2, nothing written.
+#include <fmt/format.h>
+
 #include "program.h"
 
 namespace partita::cli_test {
@@ -36,6 +38,17 @@ TEST_F(Errors, UnknownNamesAreAnsweredWithTheKnownOnes) {
   expect_complaint("convert --jobs x --dialect y", "azure-llm");
   expect_complaint("completion tcsh", "bash, zsh, fish");
   expect_complaint("scenarios show x", "smart-mig");
+}
+
+TEST_F(Errors, LiveCommandsSayHowTheyAreMeant) {
+  expect_complaint("submit --mem 4G nowhere.sh",
+                   "nowhere.sh: No such file or directory; a program, and not a script, stands "
+                   "after --, as in -- nowhere.sh");
+  expect_complaint("cancel 41 --user 2001", "both numbers of jobs and --user were given");
+  expect_complaint("cancel", "is said by their numbers");
+  for (const char* verb : {"job", "logs", "wait", "hold", "requeue"}) {
+    expect_complaint(verb, fmt::format("as in `partita {} 12`", verb));
+  }
 }
 
 TEST_F(Errors, NumbersOutOfRangeAreAnsweredWithTheRange) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 #include "base/text.h"
@@ -78,9 +79,10 @@ TEST_F(Api, TenThousandJobsAreCancelledByOneRequest) {
   EXPECT_NE(partita({"cancel", "10000", "10001"}, 1).find("there is no job 10001"),
             std::string::npos);
   partita({"cancel"}, 2);
-  partita({"cancel", "3", "--name", "x"}, 2);
+  EXPECT_NE(partita({"cancel", "3", "--name", "x"}, 2).find("both numbers of jobs and --name"),
+            std::string::npos);
   submit({"--name", "left", "--mem", "3G", "--", "/bin/true"});
-  EXPECT_EQ(partita({"cancel", "--name", "left"}), "1 jobs cancelled\n");
+  EXPECT_EQ(partita({"cancel", "--name", "left"}), "1 job cancelled\n");
 }
 
 TEST_F(Api, AListOfMoreThanAPageIsWhole) {
@@ -158,6 +160,61 @@ TEST_F(Api, HeadIsAnsweredWithoutABodyAndTheConnectionGoesOn) {
   ::close(fd);
 }
 
+TEST_F(Api, SharesNameUsersAndHaveDigitsToTellThemApart) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  partita({"wait", submit({"--mem", "4G", "--", "/bin/sleep", "0.2"})});
+  const Json share = Json::parse(partita({"share", "--json"}));
+  ASSERT_EQ(share["users"].size(), 1U);
+  EXPECT_EQ(share["users"][0]["user"], job("1")["user"]);
+  const std::string text = partita({"share"});
+  std::istringstream row(text.substr(text.find('\n') + 1));
+  std::string user;
+  double part = 0, recent = 0, total = 0, rate = 0, level = 0;
+  row >> user >> part >> recent >> total >> rate >> level;
+  EXPECT_GT(recent, 0) << text;
+  EXPECT_GT(total, 0) << text;
+  EXPECT_GT(level, 0) << text;
+  EXPECT_NE(text.find("those with the lowest level go first"), std::string::npos) << text;
+  EXPECT_EQ(daemon_.stop(), 0);
+  ASSERT_TRUE(daemon_.start({"--fair-share", "priority"})) << daemon_.said();
+  EXPECT_EQ(partita({"share"}).find("lowest level"), std::string::npos) << partita({"share"});
+}
+
+TEST_F(Api, TheQueueShowsPrioritiesAndNoMemoryOfOthersJobs) {
+  ASSERT_TRUE(daemon_.start({"--shadow"})) << daemon_.said();
+  submit({"--name", "plain", "--", "/bin/true"});
+  EXPECT_EQ(partita({"queue"}).find("priority"), std::string::npos);
+  submit({"--name", "low", "--priority", "-3", "--", "/bin/true"});
+  const std::string own = partita({"queue"});
+  EXPECT_NE(own.find("priority"), std::string::npos) << own;
+  EXPECT_NE(own.find("-3"), std::string::npos) << own;
+  EXPECT_NE(own.find(" auto "), std::string::npos) << own;
+  if (::getuid() != 0) GTEST_SKIP() << "needs another user to be";
+  const std::string path = folder_.path() + "/seen";
+  ::chmod(folder_.path().c_str(), 0755);
+  ::chmod(daemon_.socket().c_str(), 0666);
+  std::ofstream(path) << "";
+  ::chmod(path.c_str(), 0666);
+  EXPECT_EQ(as_nobody([&] {
+              return run_to_end({program(), "queue", "--socket", daemon_.socket()}, path);
+            }),
+            0);
+  EXPECT_EQ(count_lines(read(path), "  "), 2U) << read(path);
+  EXPECT_EQ(read(path).find("auto"), std::string::npos) << read(path);
+  EXPECT_EQ(read(path).find("priority"), std::string::npos) << read(path);
+}
+
+TEST_F(Api, AFolderThatIsNotThereIsNamed) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string id = submit({"--chdir", "/no/such/folder", "--", "/bin/true"});
+  partita({"wait", id}, 1);
+  const std::string text = partita({"job", id});
+  EXPECT_NE(text.find("the folder of the job, /no/such/folder: No such file or directory"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("folder      /no/such/folder\n"), std::string::npos) << text;
+}
+
 TEST_F(Api, WhoMayNotUseTheSocketIsToldWhichGroupToJoin) {
   if (::getuid() != 0) GTEST_SKIP() << "needs another user to be";
   ASSERT_TRUE(daemon_.start()) << daemon_.said();
@@ -183,8 +240,12 @@ TEST_F(Api, WhoMayNotUseTheSocketIsToldWhichGroupToJoin) {
     return status_of(status);
   };
   EXPECT_EQ(ask_through(0660), cli::kForbidden);
-  EXPECT_NE(read(path).find("members of the group root"), std::string::npos) << read(path);
-  EXPECT_NE(read(path).find("usermod -aG root nobody"), std::string::npos) << read(path);
+  EXPECT_NE(read(path).find("is of the group root"), std::string::npos) << read(path);
+  EXPECT_EQ(read(path).find("usermod"), std::string::npos) << read(path);
+  constexpr gid_t kNameless = 4'242'424;
+  ASSERT_EQ(::chown(daemon_.socket().c_str(), 0, kNameless), 0);
+  EXPECT_EQ(ask_through(0660), cli::kForbidden);
+  EXPECT_NE(read(path).find("usermod -aG 4242424 nobody"), std::string::npos) << read(path);
   EXPECT_EQ(ask_through(0600), cli::kForbidden);
   EXPECT_NE(read(path).find("admits no group"), std::string::npos) << read(path);
   EXPECT_EQ(ask_through(0666), 0);

@@ -89,6 +89,20 @@ TEST_F(Batch, AJobRunsInTheFolderThatChdirNamesAndWritesThere) {
   EXPECT_EQ(read(folder_.path() + "/out.n." + id), path + "\nwrong\n");
   EXPECT_EQ(partita({"logs", id}),
             fmt::format("[partita: attempt 1 writes to {}/out.n.{}]\n", folder_.path(), id));
+  const std::string story = partita({"job", id});
+  EXPECT_NE(story.find("folder      " + folder_.path() + "\n"), std::string::npos) << story;
+  EXPECT_NE(story.find("output      " + folder_.path() + "/out.%x.%j\n"), std::string::npos)
+      << story;
+}
+
+TEST_F(Batch, LinesOfSbatchAreWarnedOfOnce) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.said();
+  const std::string path = folder_.path() + "/slurm.sh";
+  std::ofstream(path) << "#!/bin/sh\n#SBATCH --mem=4G\n#SBATCH -n 1\ntrue\n";
+  const std::string said = submit_words({path});
+  EXPECT_TRUE(said.find("slurm.sh line 2: #SBATCH lines are not read") != std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("#SBATCH"), said.rfind("#SBATCH")) << said;
 }
 
 // The first attempt empties the file, the next one appends; what it wrote still says why it failed.

@@ -119,6 +119,7 @@ TEST_F(FullDisk, OneJobsOutputStopsAtTheFloorAndAnothersEndIsKeptAndNeitherRunsT
   EXPECT_FALSE(is_full()) << "output alone does not come that far";
   fill();
   wait_until_full(true);
+  EXPECT_NE(partita({"queue"}).find("no job is taken"), std::string::npos) << partita({"queue"});
   EXPECT_TRUE(comes_to(other, "done")) << daemon_.said();
   EXPECT_TRUE(comes_to(large, "done")) << "it goes on without its output";
   EXPECT_EQ(status_of_submission(), 507);

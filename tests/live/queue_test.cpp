@@ -44,7 +44,7 @@ TEST_F(Queue, JobsRunAfterOthersAndOnlyIfThoseSucceeded) {
   partita({"wait", any});
   EXPECT_EQ(job(bad)["state"], "failed");
   EXPECT_EQ(job(never)["state"], "cancelled");
-  EXPECT_EQ(job(never)["reason"], "job 2, which had to succeed first, is failed");
+  EXPECT_EQ(job(never)["reason"], "job 2, which had to succeed first, failed");
   EXPECT_NE(partita({"submit", "--after", "99", "--", "/bin/true"}, 2).find("there is none"),
             std::string::npos);
 }

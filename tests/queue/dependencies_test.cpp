@@ -40,7 +40,7 @@ TEST_F(Dependencies, AJobEndsAsCancelledWhenTheOneThatHadToSucceedDoesNot) {
   const std::int64_t after_next = add(after({std::to_string(next)}));
   end(first_, 3);
   EXPECT_EQ(state(next), "cancelled");
-  EXPECT_EQ(reason(next), "job 1, which had to succeed first, is failed");
+  EXPECT_EQ(reason(next), "job 1, which had to succeed first, failed");
   EXPECT_EQ(state(after_next), "cancelled");
   EXPECT_EQ(reason(after_next), "job 2, which had to succeed first, is cancelled");
 }

@@ -141,7 +141,8 @@ TEST_F(QuotaGates, MoreJobsThanMayBeAreRefused) {
   EXPECT_EQ(submit(spec(), 3).kind, Reply::Kind::kAccepted);
   const Reply full = submit(spec());
   EXPECT_EQ(full.kind, Reply::Kind::kFull);
-  EXPECT_EQ(full.message, "quota: user 1000 may have at most 3 jobs in the queue and has 3");
+  EXPECT_EQ(full.message,
+            "quota: user 1000 may have at most 3 jobs in the queue, has 3 and asks for 1");
   EXPECT_EQ(submit(spec(), 1, {1001, 1}).kind, Reply::Kind::kAccepted);
   end(1);
   EXPECT_EQ(submit(spec()).kind, Reply::Kind::kAccepted);

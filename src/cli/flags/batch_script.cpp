@@ -66,6 +66,17 @@ Status set_script_flags(std::string_view script, const std::string& shown_name, 
   return {};
 }
 
+std::size_t first_sbatch_line(std::string_view script) {
+  std::size_t number = 0;
+  for (const std::string_view line : split(script, '\n')) {
+    ++number;
+    if (line.starts_with("#SBATCH")) return number;
+    const std::string_view text = trim(line);
+    if (!text.empty() && !text.starts_with('#')) return 0;
+  }
+  return 0;
+}
+
 Status check_script(std::string_view script, const std::string& shown_name) {
   const std::string_view first = script.substr(0, script.find('\n'));
   if (!first.starts_with("#!") || trim(first.substr(2)).empty()) {

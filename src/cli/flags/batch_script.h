@@ -15,6 +15,9 @@ namespace partita::cli {
 // which say the line too.
 Status set_script_flags(std::string_view script, const std::string& shown_name, Values& values);
 
+// The line of the first `#SBATCH --flag` among those comments, which is not read; 0: there is none.
+std::size_t first_sbatch_line(std::string_view script);
+
 // Why it cannot be run at all: no #! line, or line ends of DOS.
 Status check_script(std::string_view script, const std::string& shown_name);
 

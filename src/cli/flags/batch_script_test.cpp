@@ -38,6 +38,11 @@ TEST(BatchScript, FlagsOfTheCommandLineWin) {
   EXPECT_EQ(values.text("job-name"), "n");
 }
 
+TEST(BatchScript, LinesOfSbatchAreFoundAtItsTopOnly) {
+  EXPECT_EQ(first_sbatch_line("#!/bin/sh\n\n# x\n#SBATCH --mem 4G\n#SBATCH -n 1\n"), 4U);
+  EXPECT_EQ(first_sbatch_line("#!/bin/sh\n##SBATCH --mem 4G\necho\n#SBATCH -n 1\n"), 0U);
+}
+
 TEST(BatchScript, WhatIsWrongIsSaidWithFileAndLine) {
   EXPECT_TRUE(trouble_with("#!/bin/sh\n\n#PARTITA --memory 4G\n")
                   .starts_with("job.sh line 3: unknown flag '--memory' of submit;"));

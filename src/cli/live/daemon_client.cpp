@@ -82,6 +82,13 @@ std::string no_right_to(const std::string& path) {
   if ((found.st_mode & needed) == 0) {
     return why + fmt::format(": {} admits no group; whoever runs the daemon can change that", gate);
   }
+  // The group of the superuser is nobody's to join: much more than a socket is open to it.
+  if (found.st_gid == 0) {
+    return why + fmt::format(
+                     ": {0} is of the group root; whoever runs the daemon can give it another, as "
+                     "with `chgrp partita {0}`, and add users to that",
+                     gate);
+  }
   const std::string group = group_name(found.st_gid);
   return why +
          fmt::format(

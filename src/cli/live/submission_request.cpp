@@ -13,6 +13,7 @@
 #include "base/whole_file.h"
 #include "cli/flags/batch_script.h"
 #include "cli/flags/live_values.h"
+#include "cli/output/console.h"
 
 namespace partita::cli {
 namespace {
@@ -128,7 +129,10 @@ Result<Json> body_of(const Values& values, std::vector<std::string> argv) {
 Result<Json> body_of_script(Values values) {
   const std::string path = values.text("SCRIPT");
   const Result<std::string> script = read_whole_file(path);
-  if (!script) return script.error();
+  if (!script) {
+    return Error{fmt::format("{}; a program, and not a script, stands after --, as in -- {}",
+                             script.error().message, path)};
+  }
   if (script->size() > kScriptBytesMax) {
     return Error{fmt::format("{} has {} bytes; wanted a script of at most {}", path, script->size(),
                              kScriptBytesMax)};
@@ -137,6 +141,12 @@ Result<Json> body_of_script(Values values) {
   if (!good) return good.error();
   const Status set = set_script_flags(*script, path, values);
   if (!set) return set.error();
+  if (const std::size_t line = first_sbatch_line(*script); line > 0) {
+    complain(
+        fmt::format("{} line {}: #SBATCH lines are not read; flags of submit stand in lines "
+                    "#PARTITA, as in #PARTITA --mem 4G",
+                    path, line));
+  }
   std::vector<std::string> argv{path};
   argv.insert(argv.end(), values.command.begin(), values.command.end());
   Result<Json> body = body_of(values, std::move(argv));

@@ -35,8 +35,10 @@ bool is_over(const std::string& state) {
   return state == "done" || state == "failed" || state == "cancelled" || state == "lost";
 }
 
-Result<std::vector<std::int64_t>> job_numbers(const Values& values, bool one) {
-  if (!values.is_set("JOB")) return Error{"the number of a job is missing, as in `partita job 12`"};
+Result<std::vector<std::int64_t>> job_numbers(const Values& values, const char* verb, bool one) {
+  if (!values.is_set("JOB")) {
+    return Error{fmt::format("the number of a job is missing, as in `partita {} 12`", verb)};
+  }
   const auto& numbers = values.as<std::vector<std::int64_t>>("JOB");
   if (one && numbers.size() != 1) return Error{"one job at a time"};
   return numbers;
@@ -100,6 +102,8 @@ std::string wishes_text(const Json& job) {
         fmt::format("{}{}g {}", times.empty() ? "" : ", ", size, shown_span(seconds.get<double>()));
   }
   if (!times.empty()) line("takes", times);
+  if (job["directory"].is_string()) line("folder", job["directory"].get<std::string>());
+  if (job["output"].is_string()) line("output", job["output"].get<std::string>());
   if (!job["checkpoint"].empty()) line("checkpoint", joined(job["checkpoint"]));
   if (job["array_job"].is_number()) {
     std::string text = fmt::format("index {} of array {}", job["array_index"].get<std::int64_t>(),
@@ -141,7 +145,7 @@ std::string story_text(const Json& job, bool bold) {
 }  // namespace
 
 Outcome run_job(const Values& values, Console& console) {
-  const auto numbers = job_numbers(values, true);
+  const auto numbers = job_numbers(values, "job", true);
   if (!numbers) return numbers.error();
   DaemonClient client(values);
   const DaemonAnswer answer = client.ask("GET", job_path(numbers->front()));
@@ -151,7 +155,7 @@ Outcome run_job(const Values& values, Console& console) {
 }
 
 Outcome run_logs(const Values& values, Console& console) {
-  const auto numbers = job_numbers(values, true);
+  const auto numbers = job_numbers(values, "logs", true);
   if (!numbers) return numbers.error();
   DaemonClient client(values);
   std::uint64_t offset = 0;
@@ -185,7 +189,7 @@ Outcome run_logs(const Values& values, Console& console) {
 }
 
 Outcome run_wait(const Values& values, Console& console) {
-  const auto numbers = job_numbers(values, false);
+  const auto numbers = job_numbers(values, "wait", false);
   if (!numbers) return numbers.error();
   DaemonClient client(values);
   Json ended = Json::array();

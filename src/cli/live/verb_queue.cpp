@@ -30,25 +30,44 @@ std::string place_of(const Json& job) {
   return job["gpu"].is_number() ? fmt::format("{}:{}", job["gpu"].get<int>(), slice) : slice;
 }
 
+// "-" of a job of somebody else's, of which it is not told.
+std::string need_of(const Json& job) {
+  if (!job.contains("need_gib")) return "-";
+  const double need = job["need_gib"].get<double>();
+  return need > 0 ? fmt::format("{:.2f}", need) : "auto";
+}
+
+bool has_priority(const Json& job) {
+  return job.contains("priority") && job["priority"].is_number();
+}
+
+std::string priority_of(const Json& job) {
+  if (has_priority(job)) return std::to_string(job["priority"].get<std::int64_t>());
+  return job.contains("priority") ? "0" : "-";
+}
+
 std::string queue_text(const Json& page, bool bold) {
-  Table table({{"job", Align::kRight},
-               {"state", Align::kLeft},
-               {"name", Align::kLeft},
-               {"user", Align::kLeft},
-               {"age", Align::kRight},
-               {"tries", Align::kRight},
-               {"needs GiB", Align::kRight},
-               {"GPU:slice", Align::kLeft},
-               {"why", Align::kLeft}});
+  std::vector<Table::Column> columns{
+      {"job", Align::kRight},       {"state", Align::kLeft},     {"name", Align::kLeft},
+      {"user", Align::kLeft},       {"age", Align::kRight},      {"tries", Align::kRight},
+      {"needs GiB", Align::kRight}, {"GPU:slice", Align::kLeft}, {"why", Align::kLeft}};
+  constexpr std::ptrdiff_t kPriorityColumn = 4;
+  const bool priorities = std::ranges::any_of(page["jobs"], has_priority);
+  if (priorities) columns.insert(columns.begin() + kPriorityColumn, {"priority", Align::kRight});
+  Table table(std::move(columns));
   const double now = real_clock().now().to_seconds();
   for (const Json& job : page["jobs"]) {
-    const double need = job.value("need_gib", 0.0);
-    table.add({std::to_string(job["id"].get<std::int64_t>()), job["state"].get<std::string>(),
-               word_of(job, "name", "-"), word_of(job, "user", "?"),
-               shown_span(now - job["submitted_s"].get<double>()),
-               std::to_string(job["attempts"].get<std::int64_t>()),
-               need > 0 ? fmt::format("{:.2f}", need) : "auto", place_of(job),
-               word_of(job, "reason", "")});
+    std::vector<std::string> row{std::to_string(job["id"].get<std::int64_t>()),
+                                 job["state"].get<std::string>(),
+                                 word_of(job, "name", "-"),
+                                 word_of(job, "user", "?"),
+                                 shown_span(now - job["submitted_s"].get<double>()),
+                                 std::to_string(job["attempts"].get<std::int64_t>()),
+                                 need_of(job),
+                                 place_of(job),
+                                 word_of(job, "reason", "")};
+    if (priorities) row.insert(row.begin() + kPriorityColumn, priority_of(job));
+    table.add(std::move(row));
   }
   std::string text = table.text(bold);
   const auto total = page["total"].get<std::size_t>();
@@ -75,6 +94,13 @@ std::string drained_text(DaemonClient& client) {
   return text;
 }
 
+// Why no job is taken or started, as when the disk is full; else nothing.
+std::string closed_text(DaemonClient& client) {
+  const DaemonAnswer answer = client.ask("GET", "/v1/status");
+  const std::string closed = answer.good() ? word_of(answer.json(), "closed", "") : "";
+  return closed.empty() ? "" : closed + "\n";
+}
+
 // What queue asks for, without the page.
 std::string filters_of(const Values& values) {
   const std::string otherwise = values.has_switch("all") ? "" : "active";
@@ -93,7 +119,13 @@ Result<Json> cancellation_of(const Values& values) {
     const std::string flag = std::string("filter-") + name;
     if (values.is_set(flag)) body[name] = values.text(flag);
   }
-  if (values.is_set("JOB") != body.empty()) {
+  if (values.is_set("JOB") && !body.empty()) {
+    return Error{fmt::format(
+        "both numbers of jobs and --{} were given; wanted one of the two, since together they "
+        "could mean either",
+        body.begin().key())};
+  }
+  if (!values.is_set("JOB") && body.empty()) {
     return Error{
         "which jobs are to be cancelled is said by their numbers, as in `partita cancel 12 14-20`, "
         "or by --user, --name and --state"};
@@ -137,7 +169,8 @@ Outcome run_queue(const Values& values, Console& console) {
     all = std::move(page);
     after = word_of(all, "after", "");
   }
-  const std::string notes = values.has_switch("json") ? "" : drained_text(client);
+  const std::string notes =
+      values.has_switch("json") ? "" : drained_text(client) + closed_text(client);
   return print_either(values, console, all, queue_text(all, console.bold) + notes);
 }
 
@@ -152,7 +185,8 @@ Outcome run_cancel(const Values& values, Console& console) {
   if (values.has_switch("json")) {
     print_json(console, Json{{"cancelled", json["jobs"]}});
   } else if (!values.is_set("JOB")) {
-    console.out.write(fmt::format("{} jobs cancelled\n", json["jobs"].size()));
+    const std::size_t jobs = json["jobs"].size();
+    console.out.write(fmt::format("{} job{} cancelled\n", jobs, jobs == 1 ? "" : "s"));
   }
   return worst;
 }

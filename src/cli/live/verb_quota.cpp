@@ -22,9 +22,8 @@ std::string quota_text(const nlohmann::ordered_json& json, bool bold) {
                                         holder["name"].get<std::string>());
     for (const auto& each : holder["amounts"]) {
       const std::string amount = each["amount"].get<std::string>();
-      const double used = each["used"].get<double>();
-      table.add({who, amount,
-                 amount == "gpu-hours" ? fmt::format("{:.2f}", used) : fmt::format("{:.6g}", used),
+      // Digits alike: with fewer, what is used up would look unused.
+      table.add({who, amount, fmt::format("{:.6g}", each["used"].get<double>()),
                  fmt::format("{:.6g}", each["most"].get<double>())});
     }
   }

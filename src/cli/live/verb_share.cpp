@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <pwd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -10,9 +9,9 @@
 namespace partita::cli {
 namespace {
 
-std::string name_of_uid(std::uint32_t uid) {
-  const passwd* user = ::getpwuid(uid);
-  return user == nullptr ? std::to_string(uid) : user->pw_name;
+// Three digits at least: the first jobs of a day are small beside a half-life.
+std::string shown_amount(double amount) {
+  return amount >= 100 ? fmt::format("{:.0f}", amount) : fmt::format("{:.3g}", amount);
 }
 
 std::string share_text(const nlohmann::ordered_json& json, bool bold) {
@@ -27,17 +26,17 @@ std::string share_text(const nlohmann::ordered_json& json, bool bold) {
                {"level", Align::kRight}});
   const double unit = joules ? 1000 : 3600;
   for (const auto& user : json["users"]) {
-    table.add({name_of_uid(user["uid"].get<std::uint32_t>()),
-               fmt::format("{:g}", user["share"].get<double>()),
-               fmt::format("{:.2f}", user["usage"].get<double>() / unit),
-               fmt::format("{:.2f}", user["total"].get<double>() / unit),
+    table.add({user["user"].get<std::string>(), fmt::format("{:g}", user["share"].get<double>()),
+               shown_amount(user["usage"].get<double>() / unit),
+               shown_amount(user["total"].get<double>() / unit),
                fmt::format("{:.0f}", user["rate"].get<double>()),
-               fmt::format("{:.2f}", user["level"].get<double>())});
+               shown_amount(user["level"].get<double>())});
   }
-  return table.text(bold) +
-         fmt::format(
-             "\nwhat was used {:g} h ago counts half; those with the lowest level go first\n",
-             json["half_life_s"].get<double>() / 3600);
+  const char* first = measure == "priority"
+                          ? "jobs of a higher priority go first, whatever their users have had"
+                          : "those with the lowest level go first";
+  return table.text(bold) + fmt::format("\nwhat was used {:g} h ago counts half; {}\n",
+                                        json["half_life_s"].get<double>() / 3600, first);
 }
 
 }  // namespace

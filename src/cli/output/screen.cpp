@@ -77,10 +77,10 @@ std::string fit_page(const ScreenPage& page, ScreenSize size, std::size_t first)
   for (const std::string_view line : lines) text += cut_line(line, size.columns) + "\n";
   const std::size_t below = page.blocks.size() - std::min(page.blocks.size(), first + shown);
   if (first == 0 && below == 0) return text;
-  const std::string above = first > 0 ? fmt::format("{} {} above, ", first, page.noun) : "";
-  return text +
-         cut_line(fmt::format("{}and {} more {}; j and k move, q leaves", above, below, page.noun),
-                  size.columns);
+  std::string others;
+  if (first > 0) others = fmt::format("{} {} above", first, page.noun);
+  if (below > 0) others += fmt::format("{}and {} more {}", first > 0 ? ", " : "", below, page.noun);
+  return text + cut_line(others + "; j and k move, q leaves", size.columns);
 }
 
 std::vector<ScreenKey> keys_in(const std::string& bytes) {

@@ -20,8 +20,9 @@ std::optional<QueueGates::Bar> bar_of_dependencies(const JobTable& jobs, const J
     const bool ended = has_ended(before->state());
     if (ended && (dependency->any || before->state() == JobState::kDone)) continue;
     if (ended) {
-      return QueueGates::Bar{fmt::format("job {}, which had to succeed first, is {}", before->id,
-                                         name_of(before->state())),
+      const bool failed = before->state() == JobState::kFailed;
+      return QueueGates::Bar{fmt::format("job {}, which had to succeed first, {}{}", before->id,
+                                         failed ? "" : "is ", name_of(before->state())),
                              true};
     }
     if (bar) ++others;

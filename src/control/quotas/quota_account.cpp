@@ -144,11 +144,11 @@ std::string QuotaAccount::why_not(std::uint16_t fits, const QuotaClock& clock) c
   const std::string who = "quota: " + title();
   const std::string until = " until " + shown_minute(clock.end());
   if (most_.gpu_hours && slice_seconds_used(clock) >= slice_seconds_most()) {
-    return fmt::format("{} used {:.1f} of {:g} GPU-hours{}", who, gpu_hours_used(clock),
+    return fmt::format("{} used {:.6g} of {:.6g} GPU-hours{}", who, gpu_hours_used(clock),
                        *most_.gpu_hours, until);
   }
   if (most_.joules && joules_ >= *most_.joules) {
-    return fmt::format("{} used {:.4g} of {:g} J{}", who, joules_, *most_.joules, until);
+    return fmt::format("{} used {:.6g} of {:.6g} J{}", who, joules_, *most_.joules, until);
   }
   if (most_.running && running_ >= *most_.running) {
     return fmt::format("{} has {} of {} running jobs", who, running_, *most_.running);
@@ -175,8 +175,9 @@ std::string QuotaAccount::why_never(std::uint16_t fits) const {
   }
   const mig::Profile& profile = smallest(fits);
   if (most_.slices && profile.compute_slices > *most_.slices) {
-    return fmt::format("{} may hold {} slices, and the smallest that fits, {}, has {}", who,
-                       *most_.slices, profile.name, profile.compute_slices);
+    return fmt::format("{} may hold {} slice{}, and the smallest that fits, {}, has {}", who,
+                       *most_.slices, *most_.slices == 1 ? "" : "s", profile.name,
+                       profile.compute_slices);
   }
   return fmt::format("{} may hold no slice that fits, and the smallest is {}: {}g=0", who,
                      profile.name, profile.compute_slices);

@@ -128,8 +128,8 @@ std::optional<std::string> Quotas::no_room_for(const launch::Owner& owner, std::
     const QuotaAccount& books = account(holder);
     const std::optional<std::int64_t> most = books.most().jobs;
     if (!most || books.jobs() + static_cast<std::int64_t>(count) <= *most) continue;
-    return fmt::format("quota: {} may have at most {} jobs in the queue and has {}", books.title(),
-                       *most, books.jobs());
+    return fmt::format("quota: {} may have at most {} job{} in the queue, has {} and asks for {}",
+                       books.title(), *most, *most == 1 ? "" : "s", books.jobs(), count);
   }
   return {};
 }

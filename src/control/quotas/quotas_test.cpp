@@ -98,7 +98,7 @@ TEST_F(QuotaBooks, TheDefaultIsForEachUserWithoutALine) {
   with("user 1001 jobs=5\ndefault jobs=2");
   for (int i = 0; i < 2; ++i) quotas_->add_job(kBob);
   EXPECT_EQ(quotas_->no_room_for(kBob, 1),
-            "quota: user 1002 may have at most 2 jobs in the queue and has 2");
+            "quota: user 1002 may have at most 2 jobs in the queue, has 2 and asks for 1");
   EXPECT_EQ(quotas_->no_room_for({1003, 1}, 2), std::nullopt);
   EXPECT_EQ(quotas_->no_room_for(kAnn, 5), std::nullopt);
   EXPECT_TRUE(quotas_->no_room_for(kAnn, 6).has_value());
@@ -120,7 +120,7 @@ TEST_F(QuotaBooks, GpuHoursGrowAsJobsRunAndBeginAnewWithThePeriod) {
   set_time(7'200);
   EXPECT_EQ(quotas_->take_changed_holders().size(), 1U);
   EXPECT_EQ(why_not(kAnn, "1g.5gb"),
-            "quota: user 1001 used 2.0 of 2 GPU-hours until 2026-11-23 00:00Z");
+            "quota: user 1001 used 2 of 2 GPU-hours until 2026-11-23 00:00Z");
   EXPECT_EQ(quotas_->next_time(), kMonday + Micros::seconds(7 * 86'400)) << "the next period";
   set_time(7 * 86'400 + 1'800);
   EXPECT_DOUBLE_EQ(used(kAnn, "gpu-hours"), 0.5) << "what goes on counts from the new period on";
@@ -158,10 +158,14 @@ TEST_F(QuotaBooks, JoulesAreThoseOfThePeriod) {
 }
 
 TEST_F(QuotaBooks, WhatCanNeverStartIsNamed) {
-  with("user 1001 slices=3\nuser 1002 gpu-hours=0\nuser 1003 running=0\nuser 1004 joules=0");
+  with(
+      "user 1001 slices=3\nuser 1002 gpu-hours=0\nuser 1003 running=0\nuser 1004 joules=0\n"
+      "user 1005 slices=1");
   const auto fits = static_cast<std::uint16_t>(1U << *mig::parse_profile(model_, "7g.40gb"));
   EXPECT_EQ(quotas_->never(kAnn, fits),
             "quota: user 1001 may hold 3 slices, and the smallest that fits, 7g.40gb, has 7");
+  EXPECT_EQ(quotas_->never({1005, 1}, fits),
+            "quota: user 1005 may hold 1 slice, and the smallest that fits, 7g.40gb, has 7");
   EXPECT_EQ(quotas_->never(kAnn, 0xff), std::nullopt) << "a smaller one will do";
   EXPECT_EQ(quotas_->never(kBob, fits), "quota: user 1002 may use no GPU: gpu-hours=0");
   EXPECT_EQ(quotas_->never({1003, 1}, fits), "quota: user 1003 may run no jobs: running=0");
