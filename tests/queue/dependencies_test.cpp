@@ -75,7 +75,7 @@ TEST_F(Dependencies, OfJobsThatHaveEndedTheyAreSettledAtOnce) {
 TEST_F(Dependencies, OfJobsThatNobodyKnowsAreRefused) {
   const Reply reply = submit(after({"1", "99:any"}));
   EXPECT_EQ(reply.kind, Reply::Kind::kRefused);
-  EXPECT_EQ(reply.message, "after names job 99:any, and there is none of that number");
+  EXPECT_EQ(reply.message, "after names job 99, and there is none of that number");
 }
 
 TEST_F(Dependencies, StandAfterARestart) {

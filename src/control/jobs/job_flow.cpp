@@ -33,7 +33,8 @@ std::optional<Reply> JobFlow::refusal(const Submit& submit) const {
   for (const std::string& text : submit.spec.after) {
     const auto dependency = parse_dependency(text);
     if (state_.jobs.find(dependency->job) != nullptr) continue;
-    return refuse(fmt::format("after names job {}, and there is none of that number", text));
+    return refuse(
+        fmt::format("after names job {}, and there is none of that number", dependency->job));
   }
   if (const auto full = state_.no_room_for(submit.owner, submit.count)) {
     return refuse(*full, Reply::Kind::kFull);
